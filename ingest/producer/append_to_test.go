@@ -27,7 +27,8 @@ func TestRecordsGoBackToTheirPartition(t *testing.T) {
 		})
 		var records []Record
 		for i := range 35 {
-			records = append(records, Record{Key: fmt.Appendf(nil, "brand-%d", i), Value: value(i), Headers: []Header{{Key: "n", Value: value(i)}, {Key: "none"}}})
+			records = append(records, Record{Key: fmt.Appendf(nil, "brand-%d", i), Value: value(i),
+				Headers: []Header{{Key: "n", Value: value(i)}, {Key: "none"}}})
 		}
 		records[7].Key = nil
 		if n, err := p.AppendTo(t.Context(), event.TopicVisits, 2, records); n != len(records) || err != nil {
@@ -47,9 +48,11 @@ func TestRecordsGoBackToTheirPartition(t *testing.T) {
 				t.Fatalf("on the partition are %q", got)
 			}
 		}
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: prefix + event.TopicVisits, Partition: 2, MaxWait: 50 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: prefix + event.TopicVisits, Partition: 2,
+			MaxWait: 50 * time.Millisecond})
 		defer r.Close()
-		if m, err := r.FetchMessage(t.Context()); err != nil || len(m.Headers) != 2 || m.Headers[0].Key != "n" || string(m.Headers[0].Value) != "record 0" || string(m.Key) != "brand-0" {
+		if m, err := r.FetchMessage(t.Context()); err != nil || len(m.Headers) != 2 || m.Headers[0].Key != "n" ||
+			string(m.Headers[0].Value) != "record 0" || string(m.Key) != "brand-0" {
 			t.Errorf("%+v, %v", m, err)
 		}
 	})
@@ -67,8 +70,10 @@ func TestNothingIsSentBehindABatchThatFailed(t *testing.T) {
 		return fine
 	})
 	n, err := p.AppendTo(t.Context(), event.TopicVisits, 0, slices.Repeat([]Record{{Value: value(1)}}, 35))
-	if on := len(all(t, brokers, prefix+event.TopicVisits)); n != 10 || !errors.Is(err, kafka.TopicAuthorizationFailed) || on != 10 || requests.Load() != 2 {
-		t.Errorf("AppendTo() = %d, %v with %d records on the log after %d requests, want 10 after 2", n, err, on, requests.Load())
+	if on := len(all(t, brokers, prefix+event.TopicVisits)); n != 10 ||
+		!errors.Is(err, kafka.TopicAuthorizationFailed) || on != 10 || requests.Load() != 2 {
+		t.Errorf("AppendTo() = %d, %v with %d records on the log after %d requests, want 10 after 2", n, err, on,
+			requests.Load())
 	}
 }
 
@@ -78,7 +83,8 @@ func TestAPartitionThatDoesNotExistIsRefused(t *testing.T) {
 	p := running(t, brokers, prefix, nil)
 	one := []Record{{Value: value(1)}}
 	for _, partition := range []int{-1, 3} {
-		if n, err := p.AppendTo(t.Context(), event.TopicVisits, partition, one); n != 0 || err == nil || !strings.Contains(err.Error(), "there are 3 partitions") {
+		if n, err := p.AppendTo(t.Context(), event.TopicVisits, partition, one); n != 0 || err == nil ||
+			!strings.Contains(err.Error(), "there are 3 partitions") {
 			t.Errorf("AppendTo(%d) = %d, %v", partition, n, err)
 		}
 	}

@@ -21,7 +21,9 @@ func visit(i int) []byte {
 }
 
 func benchBrokers(b *testing.B) map[string][]string {
-	k, err := engine.StartKafka(b.Context(), engine.KafkaConfig{Dir: b.TempDir(), NoPassword: true, Log: slog.New(slog.DiscardHandler)}) // synced writes
+	// synced writes
+	k, err := engine.StartKafka(b.Context(), engine.KafkaConfig{Dir: b.TempDir(), NoPassword: true,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func BenchmarkAppend(b *testing.B) {
 		})
 		b.Run(kind+"/naive", func(b *testing.B) {
 			topic := freshTopics(b, brokers, 2) + event.TopicVisits
-			w := &kafka.Writer{Addr: kafka.TCP(brokers...), Topic: topic, RequiredAcks: kafka.RequireAll, BatchSize: 1, Transport: &kafka.Transport{}}
+			w := &kafka.Writer{Addr: kafka.TCP(brokers...), Topic: topic, RequiredAcks: kafka.RequireAll, BatchSize: 1,
+				Transport: &kafka.Transport{}}
 			defer w.Close()
 			parallel(b, func(value []byte) error { return w.WriteMessages(b.Context(), kafka.Message{Value: value}) })
 		})
@@ -104,7 +107,8 @@ func BenchmarkAppendAll(b *testing.B) {
 						batch[i].Value = kafka.NewBytes(values[from+i])
 					}
 					res, err := client.Produce(b.Context(), &kafka.ProduceRequest{
-						Topic: topic, Partition: from / 6000 % 2, RequiredAcks: kafka.RequireAll, Compression: kafka.Lz4, Records: kafka.NewRecordReader(batch...),
+						Topic: topic, Partition: from / 6000 % 2, RequiredAcks: kafka.RequireAll,
+						Compression: kafka.Lz4, Records: kafka.NewRecordReader(batch...),
 					})
 					if err != nil || res.Error != nil {
 						b.Fatal(err, res.Error)

@@ -11,7 +11,8 @@ import (
 
 func TestConnectionBuildsBothWays(t *testing.T) {
 	c := Connection{Brokers: []string{"a:1", "b:2"}, TLS: true, Username: "u", Password: config.NewSecret("p")}
-	for mechanism, name := range map[string]string{"plain": "PLAIN", "scram-sha-256": "SCRAM-SHA-256", "scram-sha-512": "SCRAM-SHA-512"} {
+	for mechanism, name := range map[string]string{"plain": "PLAIN", "scram-sha-256": "SCRAM-SHA-256",
+		"scram-sha-512": "SCRAM-SHA-512"} {
 		c.Mechanism = mechanism
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)

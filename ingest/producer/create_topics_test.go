@@ -42,7 +42,8 @@ func TestTopicsAreMadeOnceAndLookedAt(t *testing.T) {
 		}
 		for i, s := range states {
 			want := []string{"partitions 2, configured 4", "retention.ms 604800000, configured 86400000"}
-			if s.Name != cfg.Prefix+event.Topics[i].Name || s.Missing || s.Partitions != 2 || !slices.Equal(s.Differs, want) {
+			if s.Name != cfg.Prefix+event.Topics[i].Name || s.Missing || s.Partitions != 2 ||
+				!slices.Equal(s.Differs, want) {
 				t.Errorf("topic %+v, want 2 partitions and to differ in %q", s, want)
 			}
 		}
@@ -62,8 +63,10 @@ func TestTopicsThatWouldLoseRecordsAreNamed(t *testing.T) {
 		client := &kafka.Client{Addr: cfg.Address(), Transport: &kafka.Transport{}}
 		defer client.Transport.(*kafka.Transport).CloseIdleConnections()
 		res, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
-			{Topic: cfg.Prefix + event.TopicAnswers, NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}}},
-			{Topic: cfg.Prefix + event.TopicVisits, NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "1000000"}}},
+			{Topic: cfg.Prefix + event.TopicAnswers, NumPartitions: 1, ReplicationFactor: 1,
+				ConfigEntries: []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}}},
+			{Topic: cfg.Prefix + event.TopicVisits, NumPartitions: 1, ReplicationFactor: 1,
+				ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "1000000"}}},
 		}})
 		if err != nil {
 			t.Fatal(err)

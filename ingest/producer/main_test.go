@@ -37,7 +37,8 @@ func freshTopics(t testing.TB, brokers []string, partitions int) (prefix string)
 
 // running makes a producer, runs it, and stops it at the end of the test. Faults,
 // if given, stand between it and the broker.
-func running(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) outcome) *Producer {
+func running(t testing.TB, brokers []string, prefix string, change func(*Config),
+	faults ...func(*produce.Request) outcome) *Producer {
 	t.Helper()
 	p, end := started(t, brokers, prefix, change, faults...)
 	t.Cleanup(end)
@@ -45,7 +46,8 @@ func running(t testing.TB, brokers []string, prefix string, change func(*Config)
 }
 
 // started is running, whose end is up to the test.
-func started(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) outcome) (*Producer, func()) {
+func started(t testing.TB, brokers []string, prefix string, change func(*Config),
+	faults ...func(*produce.Request) outcome) (*Producer, func()) {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.Brokers, cfg.Prefix = brokers, prefix
@@ -161,7 +163,8 @@ func all(t testing.TB, brokers []string, topic string) []line {
 			t.Fatal(err)
 		}
 		for at := int64(0); at < ends.Topics[topic][0].LastOffset; {
-			res, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: p.ID, Offset: at, MinBytes: 1, MaxBytes: 16 << 20, MaxWait: time.Second})
+			res, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: p.ID, Offset: at, MinBytes: 1,
+				MaxBytes: 16 << 20, MaxWait: time.Second})
 			if err != nil || res.Error != nil {
 				t.Fatal(err, res.Error)
 			}

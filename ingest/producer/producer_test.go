@@ -102,7 +102,8 @@ func TestRecordsOfAKeyKeepTheirOrderAndPartition(t *testing.T) {
 	}
 	for i := range keys {
 		if key := fmt.Sprintf("brand-%d", i); next[key] != each || partitions[key] != Partition([]byte(key), 3) {
-			t.Errorf("%s: %d records on partition %d, want %d on %d", key, next[key], partitions[key], each, Partition([]byte(key), 3))
+			t.Errorf("%s: %d records on partition %d, want %d on %d", key, next[key], partitions[key], each,
+				Partition([]byte(key), 3))
 		}
 	}
 	if twice == 0 {
@@ -148,10 +149,12 @@ func TestTheLargestRecordFitsAndALargerOneIsRefused(t *testing.T) {
 			t.Errorf("Append of %d bytes: %v", largest, err)
 		}
 		err := p.Append(t.Context(), event.TopicVisits, noise[:largest+1])
-		if large, ok := errors.AsType[*event.TooLargeError](err); !ok || !errors.Is(err, ErrTooLarge) || large.Bytes <= largest {
+		if large, ok := errors.AsType[*event.TooLargeError](err); !ok || !errors.Is(err, ErrTooLarge) ||
+			large.Bytes <= largest {
 			t.Errorf("Append of a byte more: %v, want ErrTooLarge", err)
 		}
-		if n, err := p.AppendAll(t.Context(), event.TopicVisits, []Record{{Value: value(1)}, {Value: noise}}); n != 0 || !errors.Is(err, ErrTooLarge) {
+		if n, err := p.AppendAll(t.Context(), event.TopicVisits,
+			[]Record{{Value: value(1)}, {Value: noise}}); n != 0 || !errors.Is(err, ErrTooLarge) {
 			t.Errorf("AppendAll with a record too large = %d, %v, want 0, ErrTooLarge", n, err)
 		}
 		lines := all(t, brokers, prefix+event.TopicVisits)
@@ -186,7 +189,8 @@ func TestKafkaAway(t *testing.T) {
 	if err := p.Append(t.Context(), event.TopicVisits, value(1)); !errors.Is(err, ErrAway) {
 		t.Errorf("Append() = %v, want ErrAway", err)
 	}
-	if n, err := p.AppendAll(t.Context(), event.TopicVisits, []Record{{Value: value(1)}, {Value: value(2)}}); n != 0 || !errors.Is(err, ErrAway) {
+	if n, err := p.AppendAll(t.Context(), event.TopicVisits, []Record{{Value: value(1)}, {Value: value(2)}}); n != 0 ||
+		!errors.Is(err, ErrAway) {
 		t.Errorf("AppendAll() = %d, %v, want 0, ErrAway", n, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -268,13 +272,14 @@ func TestASickPartitionDelaysItsBatchAlone(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)
 	var toSick atomic.Int64
-	p := running(t, brokers, prefix, func(c *Config) { c.AckTimeout = 2 * time.Second }, func(r *produce.Request) outcome {
-		if partitionOf(r) == 1 {
-			toSick.Add(1)
-			return moved
-		}
-		return fine
-	})
+	p := running(t, brokers, prefix, func(c *Config) { c.AckTimeout = 2 * time.Second },
+		func(r *produce.Request) outcome {
+			if partitionOf(r) == 1 {
+				toSick.Add(1)
+				return moved
+			}
+			return fine
+		})
 	failed := 0
 	for i := range 300 {
 		if err := p.Append(t.Context(), event.TopicVisits, value(i)); errors.Is(err, ErrAway) {
@@ -344,7 +349,8 @@ func TestRunSendsWhatItTookAndLeavesNothingBehind(t *testing.T) {
 // The vectors of org.apache.kafka.common.utils.UtilsTest.testMurmur2.
 func TestPartitionIsThatOfTheJavaClient(t *testing.T) {
 	for key, hash := range map[string]int32{
-		"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536, "a-little-bit-longer-string": -1486304829,
+		"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536,
+		"a-little-bit-longer-string":                       -1486304829,
 		"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971, "abc": 479470107,
 	} {
 		for _, n := range []int{1, 6, 1000} {

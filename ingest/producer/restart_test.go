@@ -92,7 +92,8 @@ func (l *load) latencies(t *testing.T) string {
 	if l.took[n/2] > 50*time.Millisecond { // the slowest depend on a shared disk
 		t.Errorf("half of the appends took %s or more", l.took[n/2])
 	}
-	text := fmt.Sprintf("%d appends, half within %s, 99 %% within %s, all within %s", n, l.took[n/2], l.took[n*99/100], l.took[n-1])
+	text := fmt.Sprintf("%d appends, half within %s, 99 %% within %s, all within %s", n, l.took[n/2], l.took[n*99/100],
+		l.took[n-1])
 	l.took = nil
 	return text
 }
@@ -116,7 +117,10 @@ func TestABrokerRestartLosesNothing(t *testing.T) {
 			var visits, answers load
 			visits.start(t, p, event.TopicVisits, 8)
 			answers.start(t, p, event.TopicAnswers, 8)
-			wait.For(t, "appends to go through", func() bool { return visits.acked.Load() > 200 && answers.acked.Load() > 200 })
+			wait.For(t, "appends to go through", func() bool {
+				return visits.acked.Load() > 200 &&
+					answers.acked.Load() > 200
+			})
 			t.Logf("well: %s", visits.latencies(t))
 			if err := stop(t.Context()); err != nil {
 				t.Error(err)
@@ -172,7 +176,10 @@ func TestAfterKafkaWasAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*Producer{"used": used, "unused": unused} {
-		wait.For(t, name+" to append again", func() bool { return p.Append(t.Context(), event.TopicVisits, value(3)) == nil })
+		wait.For(t, name+" to append again", func() bool {
+			return p.Append(t.Context(), event.TopicVisits,
+				value(3)) == nil
+		})
 	}
 	if got := values(all(t, brokers, prefix+event.TopicVisits)); got["record 1"] != 1 || got["record 3"] < 2 {
 		t.Errorf("on the log: %v", got)

@@ -35,7 +35,8 @@ func TestAFullDiskRefusesOneAndKeepsManyWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer testkit.Start(t, p.Run)()
-	if err := p.Append(t.Context(), event.TopicVisits, value(0)); !errors.Is(err, ErrNoRoom) || !strings.Contains(err.Error(), "disk of /data") {
+	if err := p.Append(t.Context(), event.TopicVisits, value(0)); !errors.Is(err, ErrNoRoom) ||
+		!strings.Contains(err.Error(), "disk of /data") {
 		t.Errorf("Append() = %v, want ErrNoRoom that names the disk", err)
 	}
 	appended := make(chan error, 1)
@@ -43,7 +44,10 @@ func TestAFullDiskRefusesOneAndKeepsManyWaiting(t *testing.T) {
 		_, err := p.AppendAll(t.Context(), event.TopicVisits, []Record{{Value: value(1)}})
 		appended <- err
 	}()
-	wait.For(t, "a line that says what is waited for", func() bool { return strings.Contains(logged.String(), "disk of /data") })
+	wait.For(t, "a line that says what is waited for", func() bool {
+		return strings.Contains(logged.String(),
+			"disk of /data")
+	})
 	select {
 	case err := <-appended:
 		t.Errorf("AppendAll() = %v on a full disk", err)

@@ -41,7 +41,8 @@ func TestAKilledProcessLosesNothingThatItAcknowledged(t *testing.T) {
 	kills = append(kills, "after 100", "after 1000", "after 3000")
 	acknowledged := map[string]bool{}
 	for round, at := range kills {
-		some := runUntilKilled(t, at, fmt.Sprintf("SPOOL_ROUND=%d", round), "SPOOL_DIR="+dir, "SPOOL_PREFIX="+prefix, "SPOOL_BROKERS="+strings.Join(brokers, ","))
+		some := runUntilKilled(t, at, fmt.Sprintf("SPOOL_ROUND=%d", round), "SPOOL_DIR="+dir, "SPOOL_PREFIX="+prefix,
+			"SPOOL_BROKERS="+strings.Join(brokers, ","))
 		for _, v := range some {
 			acknowledged[v] = true
 		}
@@ -91,7 +92,8 @@ func runUntilKilled(t *testing.T, at string, env ...string) (acknowledged []stri
 		}
 	}
 	_ = child.Wait() // its state says more
-	if status, _ := child.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGKILL || ctx.Err() != nil {
+	if status, _ := child.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() ||
+		status.Signal() != syscall.SIGKILL || ctx.Err() != nil {
 		t.Errorf("killed %s it ended with %v", at, child.ProcessState)
 	}
 	return acknowledged

@@ -52,7 +52,8 @@ func TestRequestsAreLostAndRecordsAreNot(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)
 	var away atomic.Int64
-	p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) outcome { return outcome(away.Load()) })
+	p := running(t, brokers, prefix, spooling(t.TempDir()),
+		func(*produce.Request) outcome { return outcome(away.Load()) })
 	appendSome(t, p, 0, 200)
 	away.Store(int64(unsent))
 	begin := time.Now()
@@ -89,7 +90,8 @@ func TestABrokerThatHangsDelaysNoAppend(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 6)
 	var away atomic.Int64
-	p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) outcome { return outcome(away.Load()) })
+	p := running(t, brokers, prefix, spooling(t.TempDir()),
+		func(*produce.Request) outcome { return outcome(away.Load()) })
 	var l load
 	l.start(t, p, event.TopicVisits, 16)
 	wait.For(t, "appends to go through", func() bool { return l.acked.Load() > 200 })
@@ -114,7 +116,8 @@ func TestATopicThatIsGoneIsNamed(t *testing.T) {
 	wait.For(t, "ready", func() bool { return p.Ready(t.Context()) == nil })
 
 	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
-	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{prefix + event.TopicVisits}}); err != nil {
+	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{prefix +
+		event.TopicVisits}}); err != nil {
 		t.Fatal(err)
 	}
 	wait.For(t, "the topic to be named", func() bool {
@@ -166,7 +169,8 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 	}
 	group.Wait()
 	if taken.Load() == 0 || refused.Load() == 0 || p.Ready(t.Context()) == nil {
-		t.Errorf("%d records taken, %d refused, ready: %v; want some of both, and not ready", taken.Load(), refused.Load(), p.Ready(t.Context()))
+		t.Errorf("%d records taken, %d refused, ready: %v; want some of both, and not ready", taken.Load(),
+			refused.Load(), p.Ready(t.Context()))
 	}
 	if used := onDisk(t, dir); used > p.cfg.Spool.MaxBytes {
 		t.Errorf("%d bytes on disk, at most %d are allowed", used, p.cfg.Spool.MaxBytes)
@@ -245,7 +249,8 @@ func TestRefusalsOfTheBroker(t *testing.T) {
 		t.Errorf("%d records are on the log, want 39: %v", len(got), got)
 	}
 	quarantined, _ := os.ReadDir(filepath.Join(dir, "quarantine"))
-	if len(quarantined) != 1 || !strings.HasSuffix(quarantined[0].Name(), "-refused") || testutil.ToFloat64(p.metrics.quarantined) != 1 {
+	if len(quarantined) != 1 || !strings.HasSuffix(quarantined[0].Name(), "-refused") ||
+		testutil.ToFloat64(p.metrics.quarantined) != 1 {
 		t.Errorf("quarantined: %v, want one entry", quarantined)
 	}
 	if err := p.Append(t.Context(), event.TopicVisits, []byte("X")); !errors.Is(err, kafka.MessageSizeTooLarge) {
@@ -267,7 +272,8 @@ func TestADiskThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Files that are open work on, the next one cannot be made.
-	wait.For(t, "the directory to be gone, in which a file is being made", func() bool { return os.RemoveAll(dir) == nil })
+	wait.For(t, "the directory to be gone, in which a file is being made",
+		func() bool { return os.RemoveAll(dir) == nil })
 	away.Store(int64(unsent))
 	var err error
 	for n := 0; err == nil && n < 30; n++ {
@@ -323,7 +329,8 @@ func TestAnEntryTakesNoMoreThanItsRecordsReserve(t *testing.T) {
 			if err := p.Append(t.Context(), event.TopicVisits, values...); err != nil {
 				t.Fatal(err)
 			}
-			if took, reserved := p.spill.disk.Load().Used()-before, int64(n*weight(nil, values[0])); took > reserved || took == 0 {
+			if took, reserved := p.spill.disk.Load().Used()-before, int64(n*weight(nil, values[0])); took > reserved ||
+				took == 0 {
 				t.Errorf("%d records of %d bytes take %d, reserved were %d", n, size, took, reserved)
 			}
 		}

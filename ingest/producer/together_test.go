@@ -54,7 +54,8 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 		}
 		groupNames[name] = true
 		for i := range each {
-			if start+i >= len(lines) || lines[start+i].partition != lines[start].partition || lines[start+i].value != fmt.Sprintf("%s record %d", name, i) {
+			if start+i >= len(lines) || lines[start+i].partition != lines[start].partition ||
+				lines[start+i].value != fmt.Sprintf("%s record %d", name, i) {
 				t.Fatalf("record %d of %s is not beside the others", i, name)
 			}
 		}

@@ -44,7 +44,8 @@ func TestConcurrentStartsKeepWithinABudget(t *testing.T) {
 		started := map[uuid.UUID]bool{}
 		for n := range 8 {
 			together.Go(func() {
-				id, err := jobs.Start(t.Context(), brand, tracking.Request{Platforms: []string{"alpha"}, Regions: []string{fmt.Sprintf("a%c", 'a'+n)}}, tracking.Caller{})
+				id, err := jobs.Start(t.Context(), brand, tracking.Request{Platforms: []string{"alpha"},
+					Regions: []string{fmt.Sprintf("a%c", 'a'+n)}}, tracking.Caller{})
 				over, refused := errors.AsType[*postgres.BudgetError](err)
 				mu.Lock()
 				defer mu.Unlock()
@@ -101,25 +102,29 @@ func TestBudgetsCountActualCost(t *testing.T) {
 	e.finished(t, id)
 	e.service.behave(func(q question, _ int) (int, time.Duration, time.Duration) {
 		n := slices.Index(numbered(4), q.Text)
-		return []int{http.StatusUnauthorized, http.StatusNonAuthoritativeInfo, http.StatusPartialContent, http.StatusOK}[n], 0, 0
+		return []int{http.StatusUnauthorized, http.StatusNonAuthoritativeInfo, http.StatusPartialContent,
+			http.StatusOK}[n], 0, 0
 	})
 	_, r := e.finished(t, e.start(t, working, tracking.Request{Platforms: []string{"alpha"}}))
 	if r.Answered != 2 || r.GaveUp["auth"] != 1 || r.GaveUp["changed_shape"] != 1 || r.Cost.Amount != 0.03 {
 		t.Errorf("%+v", r)
 	}
 	spends(4, "0.03") // what cannot be read, and what does not say its usage, is paid for; what is refused is not
-	twice, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"delta"}, Regions: []string{"de", "fr"}}, nil, time.Now())
+	twice, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"delta"},
+		Regions: []string{"de", "fr"}}, nil, time.Now())
 	if err != nil || len(twice.Runs) != 4 || twice.Runs[0].Region != "" {
 		t.Errorf("a platform that takes no region is asked for two: %v", err)
 	}
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerMonth: new("100")}); err != nil {
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID,
+		postgres.Budget{CostPerMonth: new("100")}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = jobs.Start(t.Context(), e.brand, tracking.Request{Platforms: []string{"delta"}}, tracking.Caller{})
 	if kind, _ := problem.Of(err); kind != problem.Unprocessable {
 		t.Errorf("a platform without a price beside a budget of cost: %v", err)
 	}
-	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "gamma", "delta"}, Samples: 2}, nil, time.Now())
+	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "gamma", "delta"},
+		Samples: 2}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

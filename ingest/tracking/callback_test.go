@@ -98,7 +98,8 @@ func TestCallbacks(t *testing.T) {
 			submissions, _ := c.accepted()
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			if r.Answered != 1 || r.Cost.Amount != cost || c.polls != 1 || submissions != 1 || time.Since(began) > 5*time.Minute {
+			if r.Answered != 1 || r.Cost.Amount != cost || c.polls != 1 || submissions != 1 ||
+				time.Since(began) > 5*time.Minute {
 				t.Errorf("%+v after %d submissions, %d polls and %s", r, submissions, c.polls, time.Since(began))
 			}
 			if _, times := e.records(t); !slices.Equal(slices.Collect(maps.Values(times)), []int{1}) {
@@ -114,30 +115,34 @@ func TestForgedCallbacks(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	callbacks := workerConfig{}.callbacks()
 	run := uuid.Must(uuid.NewV4())
-	right, other := tracking.Token(callbacks, "oxylabs", run), tracking.Token(callbacks, "oxylabs", uuid.Must(uuid.NewV4()))
+	right, other := tracking.Token(callbacks, "oxylabs", run),
+		tracking.Token(callbacks, "oxylabs", uuid.Must(uuid.NewV4()))
 	signing := tracking.Token(callbacks, "cloro", run)
 	signed := func(timestamp, body string) string { return tracking.Sign("hush", timestamp, body) }
 	for name, c := range map[string]struct {
 		provider, token, timestamp, signature, body string
 		want                                        problem.Kind
 	}{
-		"none":           {"oxylabs", "", "", "", "", problem.Unauthenticated},
-		"another's":      {"cloro", right, "1800000000", signed("1800000000", "{}"), "{}", problem.Unauthenticated},
-		"another run's":  {"oxylabs", right[:32] + other[32:], "", "", "", problem.Unauthenticated},
-		"no hex":         {"oxylabs", strings.Repeat("x", 64), "", "", "", problem.Unauthenticated},
-		"upper case":     {"oxylabs", strings.ToUpper(right), "", "", "", problem.Unauthenticated},
-		"badly signed":   {"cloro", signing, "1800000000", "v1=", "{}", problem.Unauthenticated},
-		"another secret": {"cloro", signing, "1800000000", tracking.Sign("other", "1800000000", "{}"), "{}", problem.Unauthenticated},
+		"none":          {"oxylabs", "", "", "", "", problem.Unauthenticated},
+		"another's":     {"cloro", right, "1800000000", signed("1800000000", "{}"), "{}", problem.Unauthenticated},
+		"another run's": {"oxylabs", right[:32] + other[32:], "", "", "", problem.Unauthenticated},
+		"no hex":        {"oxylabs", strings.Repeat("x", 64), "", "", "", problem.Unauthenticated},
+		"upper case":    {"oxylabs", strings.ToUpper(right), "", "", "", problem.Unauthenticated},
+		"badly signed":  {"cloro", signing, "1800000000", "v1=", "{}", problem.Unauthenticated},
+		"another secret": {"cloro", signing, "1800000000", tracking.Sign("other", "1800000000", "{}"), "{}",
+			problem.Unauthenticated},
 		"a changed body": {"cloro", signing, "1800000000", signed("1800000000", "{}"), "{ }", problem.Unauthenticated},
 		"stale":          {"cloro", signing, "1799999000", signed("1799999000", "{}"), "{}", problem.Invalid},
 		"no time":        {"cloro", signing, "", signed("", "{}"), "{}", problem.Invalid},
 	} {
-		if _, err := callbacks.Check(c.provider, c.token, c.timestamp, c.signature, []byte(c.body), now); kindOf(err) != c.want {
+		if _, err := callbacks.Check(c.provider, c.token, c.timestamp, c.signature, []byte(c.body),
+			now); kindOf(err) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for provider, token := range map[string]string{"oxylabs": right, "cloro": signing} {
-		if got, err := callbacks.Check(provider, token, "1800000000", signed("1800000000", "{}"), []byte("{}"), now); err != nil || got != run {
+		if got, err := callbacks.Check(provider, token, "1800000000", signed("1800000000", "{}"), []byte("{}"),
+			now); err != nil || got != run {
 			t.Errorf("%s: %s, %v", provider, got, err)
 		}
 	}

@@ -27,7 +27,8 @@ func TestTheCanaryPanelIsAskedOnceADay(t *testing.T) {
 	starts := func(canary func(*tracking.Schedule) error) map[string]int {
 		t.Helper()
 		jobs, _ := e.jobs(t)
-		schedule := tracking.NewSchedule(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(), testkit.Log(t))
+		schedule := tracking.NewSchedule(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(),
+			testkit.Log(t))
 		for range 2 {
 			if err := canary(schedule); err != nil {
 				t.Fatal(err)
@@ -42,7 +43,8 @@ func TestTheCanaryPanelIsAskedOnceADay(t *testing.T) {
 			if started.BrandID != postgres.Panel {
 				continue
 			}
-			rows, err := e.db.Query(t.Context(), "SELECT platform || ' ' || model FROM public.tracking_runs WHERE job_id = $1", started.JobID)
+			rows, err := e.db.Query(t.Context(), "SELECT platform || ' ' || model FROM public.tracking_runs WHERE "+
+				"job_id = $1", started.JobID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +100,8 @@ func TestARemovedCanaryPanelIsLoggedOnce(t *testing.T) {
 	e := newEnvironment(t, "which lamp?")
 	jobs, _ := e.jobs(t)
 	var log bytes.Buffer
-	schedule := tracking.NewSchedule(e.db, jobs, time.Now, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&log, nil)))
+	schedule := tracking.NewSchedule(e.db, jobs, time.Now, prometheus.NewRegistry(),
+		slog.New(slog.NewTextHandler(&log, nil)))
 	for n := range 3 {
 		if err := schedule.AskCanary(t.Context()); err != nil {
 			t.Fatal(err)

@@ -157,7 +157,8 @@ func (c *captures) submit(w http.ResponseWriter, r *http.Request) {
 	id := fmt.Sprint(len(c.jobs) + 1)
 	c.submitted[body.Prompt]++
 	c.keys = append(c.keys, body.IdempotencyKey)
-	c.jobs[id] = &captureJob{prompt: body.Prompt, callback: body.CallbackURL + body.Webhook.URL + r.URL.Query().Get("notify")}
+	c.jobs[id] = &captureJob{prompt: body.Prompt, callback: body.CallbackURL + body.Webhook.URL +
+		r.URL.Query().Get("notify")}
 	c.most = max(c.most, len(c.jobs)-c.done)
 	for c.accepting.Broadcast(); len(c.jobs) < c.together; {
 		c.accepting.Wait()
@@ -227,7 +228,8 @@ func TestCapturesArePolled(t *testing.T) {
 	}
 	answers, _ := e.records(t)
 	for _, a := range answers {
-		if a.Provider != "oxylabs" || a.Surface != "consumer" || a.Usage == nil || a.Usage.CostUSD != "0.001600" || !strings.HasPrefix(a.Text, "Lumen is the answer") {
+		if a.Provider != "oxylabs" || a.Surface != "consumer" || a.Usage == nil || a.Usage.CostUSD != "0.001600" ||
+			!strings.HasPrefix(a.Text, "Lumen is the answer") {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -236,7 +238,8 @@ func TestCapturesArePolled(t *testing.T) {
 // runs returns the provider's job of each run in a state.
 func (e *environment) runs(t *testing.T, id uuid.UUID, state string) (jobs []string) {
 	t.Helper()
-	row := e.db.QueryRow(t.Context(), "SELECT coalesce(array_agg(provider_job), '{}') FROM tracking_runs WHERE job_id = $1 AND state = $2 AND provider_job IS NOT NULL", id, state)
+	row := e.db.QueryRow(t.Context(), "SELECT coalesce(array_agg(provider_job), '{}') FROM tracking_runs WHERE "+
+		"job_id = $1 AND state = $2 AND provider_job IS NOT NULL", id, state)
 	if err := row.Scan(&jobs); err != nil {
 		t.Fatal(err)
 	}
@@ -290,14 +293,19 @@ func TestACaptureOutlivesAKill(t *testing.T) {
 			j, r := e.finished(t, id)
 			sent, prompts := first.accepted()
 			others, _ := second.accepted()
-			if j.Status != "completed" || r.Answered != 3 || prompts != 3 || r.Repeats != unknown || unknown < c.unknown || unknown == 3 && c.unknown == 0 {
-				t.Errorf("%s: %+v after %d submissions of %d prompts, of which %d had an unknown outcome", j.Status, r, sent, prompts, unknown)
+			if j.Status != "completed" || r.Answered != 3 || prompts != 3 || r.Repeats != unknown ||
+				unknown < c.unknown || unknown == 3 && c.unknown == 0 {
+				t.Errorf("%s: %+v after %d submissions of %d prompts, of which %d had an unknown outcome", j.Status, r,
+					sent, prompts, unknown)
 			}
-			if !c.failsOver && sent != 3+r.Repeats || sent+others+first.conflicts != sum("attempts") || c.failsOver && others != 3 {
+			if !c.failsOver && sent != 3+r.Repeats || sent+others+first.conflicts != sum("attempts") || c.failsOver &&
+				others != 3 {
 				t.Errorf("%d and %d submissions, %d repeats, %d attempts", sent, others, r.Repeats, sum("attempts"))
 			}
-			if cost := float64(sent) * 0.0056; c.provider == "CLORO" && (first.conflicts != unknown || math.Abs(r.Cost.Amount-cost) > 1e-9) {
-				t.Errorf("%d submissions are told from new ones, at %g USD, want %g", first.conflicts, r.Cost.Amount, cost)
+			if cost := float64(sent) * 0.0056; c.provider == "CLORO" &&
+				(first.conflicts != unknown || math.Abs(r.Cost.Amount-cost) > 1e-9) {
+				t.Errorf("%d submissions are told from new ones, at %g USD, want %g", first.conflicts, r.Cost.Amount,
+					cost)
 			}
 			if answers, times := e.records(t); len(answers) != 3 || slices.Max(slices.Collect(maps.Values(times))) > 2 {
 				t.Errorf("answers are on the log %v times", times)
@@ -347,7 +355,8 @@ func TestAProviderIsAway(t *testing.T) {
 			e.exec(t, "UPDATE tracking_runs SET submitted_at = submitted_at - interval '1 hour'")
 			jobs, stop = e.run(t)
 			if second {
-				ids = append(ids, e.start(t, jobs, tracking.Request{Platforms: surface.Platforms, Regions: []string{"de"}}))
+				ids = append(ids, e.start(t, jobs, tracking.Request{Platforms: surface.Platforms,
+					Regions: []string{"de"}}))
 			}
 			away(40, 30)
 			if j := e.job(t, ids[0]); second && j.Completed != 39 || !second && j.Completed != 0 {

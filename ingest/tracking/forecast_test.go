@@ -20,8 +20,10 @@ func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
 	for _, statement := range []string{
 		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'alpha', 'daily')",
 		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'beta', 'weekly')",
-		"INSERT INTO public.brand_platforms (brand_id, platform, model, check_frequency, is_enabled) VALUES ($1, 'alpha', 'alpha-small', 'hourly', false)",
-		"INSERT INTO public.brand_platforms (brand_id, platform, model, check_frequency) VALUES ($1, 'beta', 'other', 'manual')",
+		"INSERT INTO public.brand_platforms (brand_id, platform, model, check_frequency, is_enabled) VALUES ($1, " +
+			"'alpha', 'alpha-small', 'hourly', false)",
+		"INSERT INTO public.brand_platforms (brand_id, platform, model, check_frequency) VALUES ($1, 'beta', " +
+			"'other', 'manual')",
 	} {
 		if _, err := e.db.Exec(t.Context(), statement, e.brand.ID); err != nil {
 			t.Fatal(err)
@@ -33,12 +35,14 @@ func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Days) != 35 || f.Runs != 105 || f.Days[0].Date != "2026-11-02" || f.Days[34].Date != "2026-12-01" || len(f.Refused) > 0 {
+	if len(f.Days) != 35 || f.Runs != 105 || f.Days[0].Date != "2026-11-02" || f.Days[34].Date != "2026-12-01" ||
+		len(f.Refused) > 0 {
 		t.Fatalf("forecast %+v", f)
 	}
 	var costs []string
 	for _, d := range f.Days {
-		draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{}, []tracking.Target{{Platform: d.Platform, Slot: now}}, now)
+		draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{},
+			[]tracking.Target{{Platform: d.Platform, Slot: now}}, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,21 +97,25 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 		}
 	}
 	var cost string
-	if err := e.db.QueryRow(t.Context(), "SELECT cost::text FROM public.tracking_jobs WHERE id = $1", id).Scan(&cost); err != nil {
+	if err := e.db.QueryRow(t.Context(), "SELECT cost::text FROM public.tracking_jobs WHERE id = $1",
+		id).Scan(&cost); err != nil {
 		t.Fatal(err)
 	}
 	if sumCosts(days[0].Cost) != sumCosts(cost) {
 		t.Errorf("the day cost %s, the job %s", days[0].Cost, cost)
 	}
 	progress, err := e.db.TrackingProgress(t.Context(), e.brand.OrganizationID, id, time.Now())
-	if err != nil || len(progress) != 1 || progress[0].Answered != 24 || progress[0].Waiting != 0 || progress[0].RatePerMinute == nil || *progress[0].MinutesLeft != 0 {
+	if err != nil || len(progress) != 1 || progress[0].Answered != 24 || progress[0].Waiting != 0 ||
+		progress[0].RatePerMinute == nil || *progress[0].MinutesLeft != 0 {
 		t.Errorf("progress %+v, %v", progress, err)
 	}
 	stranger := e.addBrand(t, "Other")
-	if days, err := e.db.TrackingSpending(t.Context(), stranger.OrganizationID, today, today, e.brand.ID); err != nil || len(days) > 0 {
+	if days, err := e.db.TrackingSpending(t.Context(), stranger.OrganizationID, today, today,
+		e.brand.ID); err != nil || len(days) > 0 {
 		t.Errorf("another organization sees %+v, %v", days, err)
 	}
-	if rows, err := e.db.TrackingProgress(t.Context(), stranger.OrganizationID, id, time.Now()); err != nil || len(rows) > 0 {
+	if rows, err := e.db.TrackingProgress(t.Context(), stranger.OrganizationID, id, time.Now()); err != nil ||
+		len(rows) > 0 {
 		t.Errorf("another organization sees %+v, %v", rows, err)
 	}
 }

@@ -197,7 +197,8 @@ func TestTokensOfAKilledProcessComeBack(t *testing.T) {
 	}
 	wait.For(t, "what was learnt of the answers", func() bool {
 		accounts, err := e.db.PlatformAccounts(t.Context(), []string{"alpha"})
-		return err == nil && len(accounts) == 1 && accounts[0].TokensPerAnswer > 10 && accounts[0].TokensPerAnswer < 30_000
+		return err == nil && len(accounts) == 1 && accounts[0].TokensPerAnswer > 10 &&
+			accounts[0].TokensPerAnswer < 30_000
 	})
 }
 
@@ -273,7 +274,8 @@ func TestWorkersKilledAtRandom(t *testing.T) {
 		twice += times - 1
 	}
 	if twice > r.Repeats || len(answered) != j.Total {
-		t.Errorf("%d answers were paid for twice, and %d repeats are counted; %d questions of %d", twice, r.Repeats, len(answered), j.Total)
+		t.Errorf("%d answers were paid for twice, and %d repeats are counted; %d questions of %d", twice, r.Repeats,
+			len(answered), j.Total)
 	}
 	if answers, _ := e.records(t); len(answers) != j.Total {
 		t.Errorf("%d answers on the log, want %d", len(answers), j.Total)

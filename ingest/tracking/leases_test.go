@@ -50,8 +50,10 @@ func (l *leasing) process(t *testing.T, organization uuid.UUID, account string) 
 
 func (l *leasing) set(t *testing.T, organization uuid.UUID, requests, tokens, inFlight int) {
 	t.Helper()
-	if err := l.db.SetProviderLimits(t.Context(), uuid.Nil, postgres.ProviderLimits{OrganizationID: organization, Platform: "alpha",
-		AccountLimits: postgres.AccountLimits{RequestsPerMinute: &requests, TokensPerMinute: &tokens, InFlight: &inFlight}}); err != nil {
+	if err := l.db.SetProviderLimits(t.Context(), uuid.Nil,
+		postgres.ProviderLimits{OrganizationID: organization, Platform: "alpha",
+			AccountLimits: postgres.AccountLimits{RequestsPerMinute: &requests, TokensPerMinute: &tokens,
+				InFlight: &inFlight}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +72,8 @@ func leases(t *testing.T, most postgres.PlatformLease, want postgres.PlatformLea
 				sum.RequestsPerMinute += p.lease.RequestsPerMinute
 				sum.TokensPerMinute += p.lease.TokensPerMinute
 			}
-			if sum.InFlight > most.InFlight || sum.RequestsPerMinute > most.RequestsPerMinute || sum.TokensPerMinute > most.TokensPerMinute {
+			if sum.InFlight > most.InFlight || sum.RequestsPerMinute > most.RequestsPerMinute ||
+				sum.TokensPerMinute > most.TokensPerMinute {
 				t.Errorf("leased %+v of %+v", sum, most)
 			}
 		}
@@ -88,8 +91,10 @@ func TestTheLargestLimitsOfAnAccountAreShared(t *testing.T) {
 	t.Parallel()
 	l := newLeasing(t)
 	described := postgres.PlatformLease{InFlight: 6, RequestsPerMinute: 60, TokensPerMinute: 6000}
-	first, second, apart := l.process(t, l.own, "alpha one"), l.process(t, l.other, "alpha one"), l.process(t, l.other, "alpha two")
-	leases(t, described, postgres.PlatformLease{InFlight: 3, RequestsPerMinute: 30, TokensPerMinute: 3000}, first, second)
+	first, second, apart := l.process(t, l.own, "alpha one"), l.process(t, l.other, "alpha one"),
+		l.process(t, l.other, "alpha two")
+	leases(t, described, postgres.PlatformLease{InFlight: 3, RequestsPerMinute: 30, TokensPerMinute: 3000}, first,
+		second)
 	leases(t, described, described, apart)
 	l.set(t, l.own, 600, 40_000, 2) // in flight, the other's described 6 are more
 	leases(t, postgres.PlatformLease{InFlight: 6, RequestsPerMinute: 600, TokensPerMinute: 40_000},
@@ -118,7 +123,8 @@ func TestWhatIsLearntOutlivesTheProcess(t *testing.T) {
 	for range 2 { // the second time, the process has stored nothing itself
 		next := l.process(t, l.own, "alpha one")
 		leases(t, want, want, next)
-		if closed := time.Until(next.closedUntil); next.expectedTokens != 400 || closed < 59*time.Minute || closed > time.Hour {
+		if closed := time.Until(next.closedUntil); next.expectedTokens != 400 || closed < 59*time.Minute ||
+			closed > time.Hour {
 			t.Errorf("expects %f tokens, closed for %s", next.expectedTokens, closed)
 		}
 		if err := l.db.ReleasePlatforms(t.Context(), next.process.holder); err != nil {

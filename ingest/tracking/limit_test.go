@@ -41,9 +41,11 @@ func TestProcessesShareLimits(t *testing.T) {
 func TestAccountsHaveTheirOwnLimits(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	brands := []postgres.Brand{e.addBrand(t, "First", "one a?", "one b?", "one c?"), e.addBrand(t, "Same", "one d?", "one e?"), e.addBrand(t, "Other", "two a?", "two b?", "two c?")}
+	brands := []postgres.Brand{e.addBrand(t, "First", "one a?", "one b?", "one c?"),
+		e.addBrand(t, "Same", "one d?", "one e?"), e.addBrand(t, "Other", "two a?", "two b?", "two c?")}
 	e.Limits.InFlight = 2
-	e.Accounts = map[uuid.UUID]string{brands[0].OrganizationID: "alpha one", brands[1].OrganizationID: "alpha one", brands[2].OrganizationID: "alpha two"}
+	e.Accounts = map[uuid.UUID]string{brands[0].OrganizationID: "alpha one", brands[1].OrganizationID: "alpha one",
+		brands[2].OrganizationID: "alpha two"}
 	var mu sync.Mutex
 	inFlight, most := map[string]int{}, map[string]int{}
 	free := make(chan struct{})
@@ -93,7 +95,8 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 	e.MissingKey = "alpha"
 	_, stop := e.run(t)
 	refused := func() string {
-		plan, err := starter.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "beta"}}, nil, time.Now())
+		plan, err := starter.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "beta"}}, nil,
+			time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,10 +105,12 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 		}
 		return plan.Refused[0].Platform + ": " + plan.Refused[0].Reason
 	}
-	const want = "alpha: ANSWERSCOPE_PLATFORM_ALPHA_API_KEY is missing where tracking jobs are worked on: start answerscope all (or ingest) again with it, or " +
+	const want = "alpha: ANSWERSCOPE_PLATFORM_ALPHA_API_KEY is missing where tracking jobs are worked on: start " +
+		"answerscope all (or ingest) again with it, or " +
 		"give the organization a key by answerscope provider set alpha"
 	wait.For(t, "the worker's word", func() bool { return refused() == want })
-	if _, err := starter.Start(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, tracking.Caller{}); err == nil {
+	if _, err := starter.Start(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}},
+		tracking.Caller{}); err == nil {
 		t.Error("a job was started that no process can ask")
 	}
 	stop()
@@ -116,7 +121,8 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 	e.MissingKey = ""
 	e.run(t)
 	wait.For(t, "a platform whose key the worker alone has", func() bool {
-		plan, err := lacking.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, nil, time.Now())
+		plan, err := lacking.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, nil,
+			time.Now())
 		return err == nil && len(plan.Runs) == 1
 	})
 }

@@ -35,7 +35,8 @@ func TestTokensKeepWithinTheLimit(t *testing.T) {
 	const tokens, perMinute, minutes = 15_900, 30_000, 20
 	for _, typical := range []int64{tokens, 1000} { // the second is learned
 		synctest.Test(t, func(t *testing.T) {
-			limit := newRateLimit(t, typical, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute, TokensPerMinute: perMinute})
+			limit := newRateLimit(t, typical, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute,
+				TokensPerMinute: perMinute})
 			began, requests := time.Now(), 0
 			for {
 				reserved, err := limit.acquire(t.Context(), true)
@@ -114,7 +115,8 @@ func TestUnansweredRequestsAreSettled(t *testing.T) {
 		"no usage":     {ended(nil), time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			limit := newRateLimit(t, 950, postgres.PlatformLease{InFlight: 2, RequestsPerMinute: maxPerMinute, TokensPerMinute: 1000})
+			limit := newRateLimit(t, 950, postgres.PlatformLease{InFlight: 2, RequestsPerMinute: maxPerMinute,
+				TokensPerMinute: 1000})
 			for _, want := range []time.Duration{0, c.wait} {
 				began := time.Now()
 				reserved, err := limit.acquire(t.Context(), true)
@@ -143,7 +145,8 @@ func ended(failure *platform.Error) func(*rateLimit, float64) {
 // An account without remaining requests is asked again when the platform said; other processes are told.
 func TestAClosedAccountWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := newRateLimit(t, 10, postgres.PlatformLease{InFlight: 5, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens})
+		limit := newRateLimit(t, 10, postgres.PlatformLease{InFlight: 5, RequestsPerMinute: maxPerMinute,
+			TokensPerMinute: maxTokens})
 		acquire := func() float64 {
 			reserved, err := limit.acquire(t.Context(), true)
 			if err != nil {
@@ -152,12 +155,14 @@ func TestAClosedAccountWaits(t *testing.T) {
 			return reserved
 		}
 		began := time.Now()
-		limit.release(acquire(), platform.Reply{Allowance: platform.Allowance{RequestsPerMinute: 70, ClosedFor: 90 * time.Second}}, nil)
+		limit.release(acquire(), platform.Reply{Allowance: platform.Allowance{RequestsPerMinute: 70,
+			ClosedFor: 90 * time.Second}}, nil)
 		limit.cancel(acquire())
 		if waited := time.Since(began); waited != 90*time.Second {
 			t.Errorf("waited %s", waited)
 		}
-		limit.release(acquire(), platform.Reply{}, &platform.Error{Class: platform.RateLimited, Allowance: platform.Allowance{ClosedFor: time.Minute}})
+		limit.release(acquire(), platform.Reply{}, &platform.Error{Class: platform.RateLimited,
+			Allowance: platform.Allowance{ClosedFor: time.Minute}})
 		learnt, _ := limit.takeLearnt()
 		if learnt != (postgres.PlatformAccount{Account: "alpha", RequestsPerMinute: 70, ClosedSeconds: 60}) {
 			t.Errorf("learnt %+v", learnt)
@@ -165,7 +170,8 @@ func TestAClosedAccountWaits(t *testing.T) {
 		other := newRateLimit(t, 10, limit.lease)
 		other.setLease(limit.lease, postgres.PlatformAccount{ClosedSeconds: 30, TokensPerAnswer: 77}, other.usableUntil)
 		began = time.Now()
-		if reserved, err := other.acquire(t.Context(), true); err != nil || reserved != 77 || time.Since(began) != 30*time.Second {
+		if reserved, err := other.acquire(t.Context(), true); err != nil || reserved != 77 ||
+			time.Since(began) != 30*time.Second {
 			t.Errorf("another process reserved %f after %s: %v", reserved, time.Since(began), err)
 		}
 	})
@@ -220,7 +226,8 @@ func checkRandomRequests(t *testing.T, seed uint64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 0))
 	h := history{began: time.Now(), lease: postgres.PlatformLease{
-		InFlight: 1 + random.IntN(12), RequestsPerMinute: float64(10 + random.IntN(200)), TokensPerMinute: float64(5000 + random.IntN(100_000)),
+		InFlight: 1 + random.IntN(12), RequestsPerMinute: float64(10 + random.IntN(200)),
+		TokensPerMinute: float64(5000 + random.IntN(100_000)),
 	}}
 	typical := 100 + random.IntN(int(h.lease.TokensPerMinute*0.8))
 	limit := newRateLimit(t, int64(typical), h.lease)
@@ -239,7 +246,8 @@ func checkRandomRequests(t *testing.T, seed uint64) {
 		if err != nil {
 			break
 		}
-		latency, tokens := time.Duration(1+random.IntN(30_000_000))*time.Microsecond, max(float64(int(reserved*random.Float64())), 1)
+		latency, tokens := time.Duration(1+random.IntN(30_000_000))*time.Microsecond,
+			max(float64(int(reserved*random.Float64())), 1)
 		add(step{time.Now(), 1, reserved, tokens, waitedAt})
 		answers.Go(func() {
 			<-time.After(latency)
@@ -262,7 +270,8 @@ func checkHistory(t *testing.T, seed uint64, h history) {
 	for n, s := range h.steps {
 		platformLevel = min(h.lease.TokensPerMinute, platformLevel+s.at.Sub(last).Minutes()*h.lease.TokensPerMinute)
 		if platformLevel -= s.took; platformLevel < 0 {
-			t.Fatalf("seed %d: the platform lacks %f tokens of %f a minute", seed, -platformLevel, h.lease.TokensPerMinute)
+			t.Fatalf("seed %d: the platform lacks %f tokens of %f a minute", seed, -platformLevel,
+				h.lease.TokensPerMinute)
 		}
 		last = s.at
 		if s.sent < 0 {
@@ -319,7 +328,8 @@ func TestChooseLimit(t *testing.T) {
 		{0, nil, nil, 4000, 0, FromDescription},
 		{3, nil, nil, 1, 1, FromPlatform},
 	} {
-		if limit, from := chooseLimit(c.described, c.environment, c.organization, c.said, false); limit != c.want || from != c.from {
+		if limit, from := chooseLimit(c.described, c.environment, c.organization, c.said, false); limit != c.want ||
+			from != c.from {
 			t.Errorf("%+v: %d from %s", c, limit, from)
 		}
 	}

@@ -96,7 +96,8 @@ func TestUnaskedRunsAreGivenUpInBatches(t *testing.T) {
 	wait.For(t, "the end of all runs", func() bool { return e.job(t, id).Completed == 400 })
 	for _, class := range []string{"auth", "invalid"} {
 		var transactions int
-		row := e.db.QueryRow(t.Context(), "SELECT count(DISTINCT updated_at) FROM public.tracking_runs WHERE job_id = $1 AND error_class = $2", id, class)
+		row := e.db.QueryRow(t.Context(), "SELECT count(DISTINCT updated_at) FROM public.tracking_runs WHERE job_id "+
+			"= $1 AND error_class = $2", id, class)
 		if err := row.Scan(&transactions); err != nil || transactions < 1 || transactions > 20 {
 			t.Errorf("%d transactions have written 200 runs of class %s: %v", transactions, class, err)
 		}

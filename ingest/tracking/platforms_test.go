@@ -32,16 +32,19 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 	for _, m := range shopping.Models {
 		slugs = append(slugs, m.Slug)
 	}
-	if err != nil || !slices.Equal(slugs, []string{"sim-cirrus", "other"}) || shopping.Models[0].Price == nil || shopping.Models[1].Price != nil || shopping.Models[1].Typical.OutputTokens == 0 {
+	if err != nil || !slices.Equal(slugs, []string{"sim-cirrus", "other"}) || shopping.Models[0].Price == nil ||
+		shopping.Models[1].Price != nil || shopping.Models[1].Typical.OutputTokens == 0 {
 		t.Errorf("with other models: %+v, %v", shopping.Models, err)
 	}
 	if shopping.Unavailable != "" || shopping.KeyFrom != "" {
 		t.Errorf("unavailable %q, key from %q; it needs none", shopping.Unavailable, shopping.KeyFrom)
 	}
-	if xai, err := p.Find(t.Context(), uuid.Nil, "xai"); err != nil || xai.KeyFrom != tracking.FromEnvironment || xai.Unavailable != "" {
+	if xai, err := p.Find(t.Context(), uuid.Nil, "xai"); err != nil || xai.KeyFrom != tracking.FromEnvironment ||
+		xai.Unavailable != "" {
 		t.Errorf("%+v, %v", xai, err)
 	}
-	other := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_XAI_API_KEY=other", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key"}), nil, secret.Ring{})
+	other := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_XAI_API_KEY=other",
+		"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key"}), nil, secret.Ring{})
 	accounts := map[string]bool{}
 	for _, platforms := range []*tracking.Platforms{p, other, p} {
 		for _, slug := range []string{"xai", "openai"} {
@@ -59,7 +62,8 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 		t.Error(err)
 	}
 	for slug, want := range map[string]string{
-		"openai":    "openai is unavailable: ANSWERSCOPE_PLATFORM_OPENAI_API_KEY is missing: want the API key of an account at OpenAI",
+		"openai": "openai is unavailable: ANSWERSCOPE_PLATFORM_OPENAI_API_KEY is missing: want the API key of an " +
+			"account at OpenAI",
 		"elsewhere": `platform "elsewhere" is unknown: want one of ` + catalog.Slugs(),
 	} {
 		_, err = open(t, p, uuid.Nil, slug, simulator.Cast{})
@@ -69,7 +73,8 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, platforms *tracking.Platforms, organization uuid.UUID, slug string, cast simulator.Cast) (platform.Platform, error) {
+func open(t *testing.T, platforms *tracking.Platforms, organization uuid.UUID, slug string,
+	cast simulator.Cast) (platform.Platform, error) {
 	t.Helper()
 	found, err := platforms.Find(t.Context(), organization, slug)
 	if err != nil {
@@ -138,15 +143,18 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", " "+ownKey+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	if own, other := keyOf(t, p, p.own.ID), keyOf(t, p, p.other.ID); own != "organization wxyz " || other != "environment  " {
+	if own, other := keyOf(t, p, p.own.ID), keyOf(t, p, p.other.ID); own != "organization wxyz " ||
+		other != "environment  " {
 		t.Errorf("own %q, other %q", own, other)
 	}
 	rows, err := p.db.ProviderKeys(t.Context(), p.own.ID)
-	if err != nil || len(rows) != 1 || !strings.HasPrefix(rows[0].Sealed, "a:") || strings.Contains(rows[0].Sealed, "hunter2") {
+	if err != nil || len(rows) != 1 || !strings.HasPrefix(rows[0].Sealed, "a:") ||
+		strings.Contains(rows[0].Sealed, "hunter2") {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	// Of another row, it does not open.
-	if err := p.db.SetProviderKey(t.Context(), uuid.Nil, postgres.ProviderKey{OrganizationID: p.other.ID, Platform: "openai", Sealed: rows[0].Sealed}); err != nil {
+	if err := p.db.SetProviderKey(t.Context(), uuid.Nil, postgres.ProviderKey{OrganizationID: p.other.ID,
+		Platform: "openai", Sealed: rows[0].Sealed}); err != nil {
 		t.Fatal(err)
 	}
 	if got := keyOf(t, p, p.other.ID); !strings.Contains(got, "cannot be decrypted") {
@@ -162,7 +170,8 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 		t.Errorf("removed twice: %v; then %q", err, keyOf(t, p, p.own.ID))
 	}
 	log, err := p.db.AuditLog(t.Context(), 2)
-	if err != nil || len(log) != 2 || log[0].Action != "provider key removed" || log[0].Organization != "own" || log[1].Action != "provider key set" || log[1].Subject != "openai" {
+	if err != nil || len(log) != 2 || log[0].Action != "provider key removed" || log[0].Organization != "own" ||
+		log[1].Action != "provider key set" || log[1].Subject != "openai" {
 		t.Errorf("log %+v, %v", log, err)
 	}
 }
@@ -197,7 +206,8 @@ func TestWrongKeysAreRefused(t *testing.T) {
 	for _, c := range []struct{ slug, key, want string }{
 		{"openai", "", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
 		{"openai", "two words", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
-		{"openai", strings.Repeat("k", 2001), "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
+		{"openai", strings.Repeat("k", 2001), "the key of openai: want 1 to 2000 letters, digits and signs, without " +
+			"spaces"},
 		{"simulator", ownKey, "simulator needs no key"},
 		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping, simulator-overview, serpapi, oxylabs, brightdata, dataforseo, cloro`},
 		{"grok-web", ownKey, "grok-web has no account of its own: want a provider that captures it: cloro"},
@@ -207,11 +217,13 @@ func TestWrongKeysAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.slug, err, c.want)
 		}
 	}
-	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", "short"); err != nil || keyOf(t, p, p.own.ID) != "organization  " {
+	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", "short"); err != nil ||
+		keyOf(t, p, p.own.ID) != "organization  " {
 		t.Errorf("a short key: %v, %q", err, keyOf(t, p, p.own.ID))
 	}
 	bare := tracking.NewPlatforms(fromEnvironment, p.db, secret.Ring{})
-	if err := bare.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err == nil || !strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS is missing") {
+	if err := bare.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err == nil ||
+		!strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS is missing") {
 		t.Errorf("without a ring: %v", err)
 	}
 }
@@ -248,7 +260,8 @@ func TestOwnKeysCaptureAlone(t *testing.T) {
 	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "cloro", ownKey); err != nil {
 		t.Fatal(err)
 	}
-	if web, bing := providers("chatgpt-web"), providers("bing-copilot"); web != "organization cloro" || bing != "environment serpapi" {
+	if web, bing := providers("chatgpt-web"), providers("bing-copilot"); web != "organization cloro" ||
+		bing != "environment serpapi" {
 		t.Errorf("with a key of its own: %s; of a surface that it does not capture: %s", web, bing)
 	}
 	if err := p.SetOrder(t.Context(), uuid.Nil, p.own.ID, "chatgpt-web", []string{"oxylabs"}); err != nil {
@@ -271,7 +284,8 @@ func TestOwnKeysCaptureAlone(t *testing.T) {
 func TestZonesAndCreditsAreTheEnvironments(t *testing.T) {
 	t.Parallel()
 	p := newOrganizations(t)
-	environment := []string{"ANSWERSCOPE_PLATFORM_BRIGHTDATA_API_KEY=key", "ANSWERSCOPE_PLATFORM_CLORO_CREDIT_USD=0.0001"}
+	environment := []string{"ANSWERSCOPE_PLATFORM_BRIGHTDATA_API_KEY=key",
+		"ANSWERSCOPE_PLATFORM_CLORO_CREDIT_USD=0.0001"}
 	show := func(slug string) string {
 		t.Helper()
 		found, err := p.Find(t.Context(), p.own.ID, slug)
@@ -282,7 +296,8 @@ func TestZonesAndCreditsAreTheEnvironments(t *testing.T) {
 	}
 	for _, c := range []struct{ variable, key, slug, want string }{
 		{"", "", "copilot-web", "environment brightdata 1.5"},
-		{"", "", "google-ai-overview", "ANSWERSCOPE_PLATFORM_BRIGHTDATA_API_KEY with ANSWERSCOPE_PLATFORM_BRIGHTDATA_ZONE or"},
+		{"", "", "google-ai-overview", "ANSWERSCOPE_PLATFORM_BRIGHTDATA_API_KEY with " +
+			"ANSWERSCOPE_PLATFORM_BRIGHTDATA_ZONE or"},
 		{"ANSWERSCOPE_PLATFORM_BRIGHTDATA_ZONE=serp1", "", "google-ai-overview", "environment brightdata 1.5"},
 		{"ANSWERSCOPE_PLATFORM_CLORO_API_KEY=key", "", "grok-web", "environment cloro 0.6"},
 		{"", "cloro", "grok-web", "organization cloro 4.8"},

@@ -31,7 +31,8 @@ func lost(class platform.Class, again time.Duration) *platform.Error {
 // polledAccount returns the limit of an account at Bright Data in one process.
 func polledAccount(t *testing.T) *rateLimit {
 	limit := newRateLimits(nil, testkit.Log(t)).account(Platform{Description: platform.Description{Slug: "brightdata"}})
-	limit.setLease(postgres.PlatformLease{InFlight: 100, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens}, postgres.PlatformAccount{}, time.Now().Add(time.Hour))
+	limit.setLease(postgres.PlatformLease{InFlight: 100, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens},
+		postgres.PlatformAccount{}, time.Now().Add(time.Hour))
 	return limit
 }
 
@@ -110,7 +111,8 @@ func TestPollsHeedTheAccountsPause(t *testing.T) {
 // While all polls are lost no more captures are asked for: they could not be fetched.
 func TestLostPollsCloseAnAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := newRateLimit(t, 1, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens})
+		limit := newRateLimit(t, 1, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute,
+			TokensPerMinute: maxTokens})
 		limit.endPoll(lost(platform.Unavailable, 0))
 		<-time.After(firstPause / 2)
 		limit.endPoll(lost(platform.Timeout, 0))
@@ -144,7 +146,8 @@ func newSurfaceAsker(t *testing.T, slug string, accounts ...capture.Account) *as
 		byProvider: map[string]*rateLimit{}, prices: map[string]*big.Rat{},
 	}
 	for _, account := range accounts {
-		a.byProvider[account.Provider] = newRateLimit(t, 1, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens})
+		a.byProvider[account.Provider] = newRateLimit(t, 1,
+			postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens})
 	}
 	return a
 }
@@ -160,7 +163,8 @@ func (a *asker) limitCost(slug string, accounts ...capture.Account) {
 // Where a budget limits cost, a run is sent to providers that what is left of its estimate pays for. The first request
 // may cost as much as the cheapest: a provider of 0.0056 USD was asked for runs that had reserved 0.0016.
 func TestABudgetLimitsRoutes(t *testing.T) {
-	accounts := []capture.Account{{Provider: "serpapi", Key: "key"}, {Provider: "oxylabs", Key: "user:password"}, {Provider: "cloro", Key: "key"}}
+	accounts := []capture.Account{{Provider: "serpapi", Key: "key"}, {Provider: "oxylabs", Key: "user:password"},
+		{Provider: "cloro", Key: "key"}}
 	a := newSurfaceAsker(t, "google-ai-overview", accounts...)
 	all := "serpapi oxylabs cloro" // at most 0.05 USD for two pages, 0.0016 and 0.004
 	for name, c := range map[string]struct{ estimate, paid, want string }{
@@ -186,7 +190,8 @@ func TestABudgetLimitsRoutes(t *testing.T) {
 		}
 		a.limitCost("google-ai-overview", accounts...)
 		routes, failure := a.routes(r)
-		if strings.Join(routes, " ") != c.want || (failure == nil) != (c.want != "") || failure != nil && failure.Class != platform.Timeout {
+		if strings.Join(routes, " ") != c.want || (failure == nil) != (c.want != "") || failure != nil &&
+			failure.Class != platform.Timeout {
 			t.Errorf("%s: %v, %v", name, routes, failure)
 		}
 	}
@@ -195,7 +200,8 @@ func TestABudgetLimitsRoutes(t *testing.T) {
 // A run that failed at one provider goes back to it where the others are away by then. It waited for their pause.
 func TestARunGoesBackToAProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newSurfaceAsker(t, "chatgpt-web", capture.Account{Provider: "oxylabs", Key: "user:password"}, capture.Account{Provider: "cloro", Key: "key"})
+		a := newSurfaceAsker(t, "chatgpt-web", capture.Account{Provider: "oxylabs", Key: "user:password"},
+			capture.Account{Provider: "cloro", Key: "key"})
 		a.byProvider["cloro"].closedUntil = time.Now().Add(10 * time.Minute)
 		ctx, stop := context.WithCancel(t.Context())
 		began := time.Now()
@@ -242,7 +248,8 @@ func TestOverdueJobs(t *testing.T) {
 		for estimate, want := range map[string]bool{"": c.want, "0.0016": c.wantInBudget, "0.0032": c.want} {
 			submitted := now.Add(-c.sinceSubmission)
 			r := &queuedRun{TrackingRun: postgres.TrackingRun{
-				SubmittedAt: &submitted, Slot: submitted, Provider: "oxylabs", Estimate: estimate, Cost: "0", ErrorClass: "timeout",
+				SubmittedAt: &submitted, Slot: submitted, Provider: "oxylabs", Estimate: estimate, Cost: "0",
+				ErrorClass: "timeout",
 			}}
 			if c.sinceRunning > 0 {
 				r.runningSince = now.Add(-c.sinceRunning)
@@ -280,18 +287,21 @@ func TestALateCaptureIsTaken(t *testing.T) {
 	t.Cleanup(server.Close)
 	a := newSurfaceAsker(t, "grok-web", capture.Account{Provider: "cloro", Key: "key", BaseURL: server.URL})
 	r := &queuedRun{TrackingRun: postgres.TrackingRun{LateJobs: []string{"cloro late", "cloro gone"}}}
-	if _, ok := a.pollLate(t.Context(), r, capture.Progress{Lost: lost(platform.Unavailable, 0)}); ok || len(r.LateJobs) != 2 {
+	if _, ok := a.pollLate(t.Context(), r, capture.Progress{Lost: lost(platform.Unavailable, 0)}); ok ||
+		len(r.LateJobs) != 2 {
 		t.Error("they are polled though the provider is away")
 	}
 	reply, ok := a.pollLate(t.Context(), r, capture.Progress{})
-	if !ok || reply.Provider != "cloro" || !strings.HasPrefix(reply.Text, "Lumen") || reply.Raw != nil || len(r.LateJobs) != 0 {
+	if !ok || reply.Provider != "cloro" || !strings.HasPrefix(reply.Text, "Lumen") || reply.Raw != nil ||
+		len(r.LateJobs) != 0 {
 		t.Errorf("%+v, %t; %v is left", reply, ok, r.LateJobs)
 	}
 	if n := testutil.ToFloat64(a.metrics.polls.WithLabelValues("cloro", outcomeAnswered)); n != 2 {
 		t.Errorf("%g polls are counted", n)
 	}
 	limit := a.byProvider["cloro"]
-	if _, p, err := a.fetch(polling, r, capture.Job{Provider: "cloro", ID: "stopped"}); err != nil || p.Lost == nil || !limit.pollsLostSince.IsZero() || limit.isProbing {
+	if _, p, err := a.fetch(polling, r, capture.Job{Provider: "cloro", ID: "stopped"}); err != nil || p.Lost == nil ||
+		!limit.pollsLostSince.IsZero() || limit.isProbing {
 		t.Errorf("a poll that ends with its job counts as lost: %+v, %v", p, err)
 	}
 }

@@ -31,13 +31,16 @@ func TestSlotsFollowOneAnother(t *testing.T) {
 				if !next.After(slot) {
 					t.Fatalf("%s in %s: %s comes after %s", frequency, name, next, slot)
 				}
-				for _, at := range []time.Time{slot, slot.Add(next.Sub(slot) / 2), next.Add(-time.Hour), next.Add(-time.Minute), next.Add(-1)} {
+				for _, at := range []time.Time{slot, slot.Add(next.Sub(slot) / 2), next.Add(-time.Hour),
+					next.Add(-time.Minute), next.Add(-1)} {
 					if got := slotStart(frequency, at.UTC(), zone); !at.Before(slot) && !got.Equal(slot) {
 						t.Errorf("%s in %s at %s: slot %s, want %s", frequency, name, at, got, slot)
 					}
 				}
-				if year, month, day := next.Add(-1).In(zone).Date(); frequency != "hourly" && next.In(zone).Day() == day {
-					t.Errorf("%s in %s: a slot begins at %s, in the middle of %d-%d-%d", frequency, name, next, year, month, day)
+				if year, month, day := next.Add(-1).In(zone).Date(); frequency != "hourly" &&
+					next.In(zone).Day() == day {
+					t.Errorf("%s in %s: a slot begins at %s, in the middle of %d-%d-%d", frequency, name, next, year,
+						month, day)
 				}
 				slot = next
 			}
@@ -53,7 +56,8 @@ func TestEverySlotIsAskedOnce(t *testing.T) {
 		zone := location(t, name)
 		for _, frequency := range []string{"hourly", "daily", "weekly", "monthly"} {
 			for i, brand := range brands {
-				row := postgres.ScheduledPlatform{ID: uuid.UUID{1}, BrandID: brand, Platform: "alpha", CheckFrequency: frequency, TimeZone: name}
+				row := postgres.ScheduledPlatform{ID: uuid.UUID{1}, BrandID: brand, Platform: "alpha",
+					CheckFrequency: frequency, TimeZone: name}
 				now := time.Date(year, 1, 1, 0, 0, 3+i, 0, time.UTC)
 				end := now.AddDate(1, 0, 1)
 				row.LastCheckedAt = new(now)
@@ -65,7 +69,8 @@ func TestEverySlotIsAskedOnce(t *testing.T) {
 						at = next[row.ID]
 						row.LastCheckedAt = new(now)
 						if slot = nextSlot(frequency, slot, zone); !slotStart(frequency, now, zone).Equal(slot) {
-							t.Fatalf("%s in %s: asked at %s in slot %s, want that of %s", frequency, name, now, slotStart(frequency, now, zone), slot)
+							t.Fatalf("%s in %s: asked at %s in slot %s, want that of %s", frequency, name, now,
+								slotStart(frequency, now, zone), slot)
 						}
 					}
 					if !at.After(now) {
@@ -74,7 +79,8 @@ func TestEverySlotIsAskedOnce(t *testing.T) {
 					now = now.Add((at.Sub(now) + ScheduleInterval - 1).Truncate(ScheduleInterval))
 				}
 				if nextSlot(frequency, slot, zone).Before(slotStart(frequency, end, zone)) {
-					t.Errorf("%s in %s, %s after the hour: asked last in slot %s", frequency, name, brandOffset(brand), slot)
+					t.Errorf("%s in %s, %s after the hour: asked last in slot %s", frequency, name, brandOffset(brand),
+						slot)
 				}
 			}
 		}

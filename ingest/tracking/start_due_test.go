@@ -57,7 +57,8 @@ func TestASlotIsAskedOnce(t *testing.T) {
 		t.Errorf("the next slot: %v", err)
 	}
 	// Two schedules that ask the same: the default, and the same model by its name.
-	hourly, daily := tracking.Target{Platform: "alpha", Slot: slot.Add(5 * time.Hour)}, tracking.Target{Platform: "alpha", Model: "alpha-small", Slot: slot.Add(4 * time.Hour)}
+	hourly, daily := tracking.Target{Platform: "alpha", Slot: slot.Add(5 * time.Hour)},
+		tracking.Target{Platform: "alpha", Model: "alpha-small", Slot: slot.Add(4 * time.Hour)}
 	for _, due := range [][]tracking.Target{{daily, hourly}, {hourly, daily}} {
 		_, _, err = jobs.StartDue(t.Context(), e.brand, due)
 	}
@@ -66,12 +67,14 @@ func TestASlotIsAskedOnce(t *testing.T) {
 	}
 }
 
-// A slot that is started twice near a budget needs none of it: it is refused as asked, and what of it is new alone has to
+// A slot that is started twice near a budget needs none of it: it is refused as asked, and what of it is new alone has
+// to
 // fit. It was refused for the budget, by all of its runs.
 func TestASlotTwiceNeedsNoBudget(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{RunsPerDay: new(int64(7)), CostPerMonth: new("0.07")}); err != nil {
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID,
+		postgres.Budget{RunsPerDay: new(int64(7)), CostPerMonth: new("0.07")}); err != nil {
 		t.Fatal(err)
 	}
 	jobs, _ := e.jobs(t)
@@ -80,14 +83,16 @@ func TestASlotTwiceNeedsNoBudget(t *testing.T) {
 	for _, c := range []struct {
 		due  []tracking.Target
 		want error
-	}{{[]tracking.Target{alpha}, nil}, {[]tracking.Target{alpha, beta}, nil}, {[]tracking.Target{alpha, beta}, postgres.ErrAsked}} {
+	}{{[]tracking.Target{alpha}, nil}, {[]tracking.Target{alpha, beta}, nil},
+		{[]tracking.Target{alpha, beta}, postgres.ErrAsked}} {
 		if _, _, err := jobs.StartDue(t.Context(), e.brand, c.due); !errors.Is(err, c.want) {
 			t.Errorf("start of %+v: %v, want %v", c.due, err, c.want)
 		}
 	}
 	_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Target{{Platform: "alpha", Slot: slot.Add(time.Hour)}})
 	over, refused := errors.AsType[*postgres.BudgetError](err)
-	if !refused || over.What != "runs" || over.Period != "day" || over.Limit != "7" || over.Spent != "6" || over.Wanted != "3" {
+	if !refused || over.What != "runs" || over.Period != "day" || over.Limit != "7" || over.Spent != "6" ||
+		over.Wanted != "3" {
 		t.Errorf("the next slot: %v", err)
 	}
 }
@@ -144,12 +149,16 @@ func TestARefusedBrandStopsNoOther(t *testing.T) {
 	now := time.Now()
 	due := tracking.NewSchedule(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(), testkit.Log(t))
 	report, err := due.StartAll(t.Context(), nil)
-	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != healthy.ID || !slices.Equal(report.Skipped, []tracking.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
+	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != healthy.ID ||
+		!slices.Equal(report.Skipped, []tracking.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	for at, want := range map[time.Time]bool{now: false, now.Add(time.Hour): true} {
 		rows, err := e.db.ScheduledPlatforms(t.Context(), &healthy.OrganizationID, false, at)
-		again := slices.ContainsFunc(rows, func(r postgres.ScheduledPlatform) bool { return r.Platform == "gamma" && r.LastCheckedAt == nil })
+		again := slices.ContainsFunc(rows, func(r postgres.ScheduledPlatform) bool {
+			return r.Platform == "gamma" &&
+				r.LastCheckedAt == nil
+		})
 		if err != nil || again != want {
 			t.Errorf("gamma is due %s after it was refused: %+v, %v", at.Sub(now), rows, err)
 		}
@@ -161,14 +170,16 @@ func TestSkippedPlatformsAreToldOf(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, "which lamp?")
 	silent, poor := e.addBrand(t, "Silent"), e.addBrand(t, "Poor", "which lamp?", "which desk?")
-	for brand, platforms := range map[postgres.Brand][]string{e.brand: {"alpha", "gamma"}, silent: {"alpha"}, poor: {"alpha", "beta"}} {
+	for brand, platforms := range map[postgres.Brand][]string{e.brand: {"alpha", "gamma"}, silent: {"alpha"},
+		poor: {"alpha", "beta"}} {
 		for _, platform := range platforms {
 			if err := e.db.EnsureBrandPlatform(t.Context(), brand.ID, platform, "weekly"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, poor.OrganizationID, postgres.Budget{RunsPerDay: new(int64(1))}); err != nil {
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, poor.OrganizationID,
+		postgres.Budget{RunsPerDay: new(int64(1))}); err != nil {
 		t.Fatal(err)
 	}
 	jobs, _ := e.jobs(t)

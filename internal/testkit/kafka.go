@@ -69,7 +69,8 @@ func Append(t testing.TB, brokers []string, topic string, values ...[]byte) {
 		if err == nil {
 			err = response.Error
 		}
-		for _, retriable := range []error{kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable, kafka.NotLeaderForPartition, protocol.ErrNoTopic} {
+		for _, retriable := range []error{kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable,
+			kafka.NotLeaderForPartition, protocol.ErrNoTopic} {
 			if errors.Is(err, retriable) {
 				return false
 			}

@@ -32,7 +32,8 @@ func CopyPostgres(t testing.TB, template string) (dsn string) {
 func CreatePostgres(t testing.TB, name string) (dsn string, err error) {
 	t.Helper()
 	server := address(t, "postgres", "postgres")
-	return withDatabase(server, name), execPostgres(t.Context(), server, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name)
+	return withDatabase(server, name), execPostgres(t.Context(), server, "DROP DATABASE IF EXISTS "+name,
+		"CREATE DATABASE "+name)
 }
 
 func execPostgres(ctx context.Context, dsn string, queries ...string) error {

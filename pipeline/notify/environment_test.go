@@ -101,7 +101,8 @@ func post(ctx context.Context, d postgres.Delivery) postgres.Outcome {
 	body, _ := io.ReadAll(response.Body)
 	outcome := postgres.Outcome{Code: response.StatusCode, Excerpt: string(body)}
 	if response.StatusCode/100 != 2 {
-		outcome.Error, outcome.Final = fmt.Sprintf("status %d", response.StatusCode), response.StatusCode == http.StatusGone
+		outcome.Error, outcome.Final = fmt.Sprintf("status %d", response.StatusCode),
+			response.StatusCode == http.StatusGone
 	}
 	return outcome
 }
@@ -127,7 +128,8 @@ func (e *environment) run(t *testing.T, db *postgres.DB, cfg notify.Config) (log
 // endpoint adds an endpoint at a path of the receiver.
 func (e *environment) endpoint(t *testing.T, path string) uuid.UUID {
 	t.Helper()
-	return one[uuid.UUID](t, e, "INSERT INTO public.webhook_endpoints (organization_id, url) VALUES ($1, $2) RETURNING id",
+	return one[uuid.UUID](t, e, "INSERT INTO public.webhook_endpoints (organization_id, url) VALUES ($1, $2) "+
+		"RETURNING id",
 		e.organization.ID, e.receiver.url+path)
 }
 

@@ -51,18 +51,21 @@ func (w *watched) judge(t *testing.T) *notify.Reporter {
 // addBrand adds a brand with answers of 120 days up to a day.
 func (w *watched) addBrand(t *testing.T, slug string, last time.Time, mentioned string) postgres.Brand {
 	t.Helper()
-	brand, _, err := w.db.AddBrand(t.Context(), w.org.ID, postgres.NewBrand{Name: strings.ToUpper(slug[:1]) + slug[1:], Slug: slug})
+	brand, _, err := w.db.AddBrand(t.Context(), w.org.ID, postgres.NewBrand{Name: strings.ToUpper(slug[:1]) + slug[1:],
+		Slug: slug})
 	must(t, err)
 	w.exec(t, "UPDATE public.brands SET created_at = '2026-01-01' WHERE id = $1", brand.ID)
 	w.answer(t, brand, last, 120, mentioned)
 	return brand
 }
 
-// answer adds an answer a day to each of 8 prompts on two platforms, on some days up to a day. mentioned is SQL: does an
+// answer adds an answer a day to each of 8 prompts on two platforms, on some days up to a day. mentioned is SQL: does
+// an
 // answer name the brand, n days before that?
 func (w *watched) answer(t *testing.T, brand postgres.Brand, last time.Time, days int, mentioned string) {
 	t.Helper()
-	for table, columns := range map[string][2]string{"brand_prompt_daily": {}, "entity_prompt_daily": {", entity_id", ", brand_id"}} {
+	for table, columns := range map[string][2]string{"brand_prompt_daily": {},
+		"entity_prompt_daily": {", entity_id", ", brand_id"}} {
 		must(t, w.warehouse.Exec(t.Context(), fmt.Sprintf(`
 			INSERT INTO %s (organization_id, brand_id, prompt_id, platform, day, runs, answers, mention_answers%s)
 			SELECT '%s', toUUID('%s') AS brand_id, toUUID(leftPad(toString(number %% 8), 32, '0')), ['gemini', 'openai'][1 + intDiv(number, 8) %% 2] AS platform,
@@ -145,21 +148,24 @@ func TestADropIsToldOnce(t *testing.T) {
 	var moved feed.Moved
 	must(t, json.Unmarshal([]byte(events[0]), &moved))
 	if moved.Brand != (feed.Brand{ID: lumen.ID, Name: "Lumen", Slug: "lumen"}) || moved.Day != "2026-11-25" ||
-		moved.Window != (feed.Days{From: "2026-10-29", To: "2026-11-25"}) || moved.Before != (feed.Days{From: "2026-10-01", To: "2026-10-28"}) {
+		moved.Window != (feed.Days{From: "2026-10-29", To: "2026-11-25"}) ||
+		moved.Before != (feed.Days{From: "2026-10-01", To: "2026-10-28"}) {
 		t.Errorf("%+v", moved)
 	}
 	if len(moved.Moves) != 2 || moved.Moves[0].Platform != nil || *moved.Moves[1].Platform != "openai" {
 		t.Fatalf("moves %s", events[0])
 	}
 	for i, n := range []int64{448, 224} {
-		if m := moved.Moves[i]; m.Verdict != "moved_down" || m.N != n || m.From.N != n || *m.Rate >= *m.From.Rate || m.Since != "2026-11-20" {
+		if m := moved.Moves[i]; m.Verdict != "moved_down" || m.N != n || m.From.N != n || *m.Rate >= *m.From.Rate ||
+			m.Since != "2026-11-20" {
 			t.Errorf("%s", events[0])
 		}
 	}
 	if n := w.count(t, "SELECT count(*) FROM private.judged_days"); n != 2 {
 		t.Errorf("%d judged days, want those of two brands", n)
 	}
-	if n := w.count(t, "SELECT count(*) FROM private.episodes WHERE closed_at IS NULL AND direction = 'moved_down'"); n != 2 {
+	if n := w.count(t, "SELECT count(*) FROM private.episodes WHERE closed_at IS NULL AND direction = "+
+		"'moved_down'"); n != 2 {
 		t.Errorf("%d open episodes", n)
 	}
 
@@ -193,7 +199,8 @@ func TestADropIsToldOnce(t *testing.T) {
 	}
 }
 
-// A day is judged once its answers are complete: not before one o'clock, not while a job with a slot of that day runs or
+// A day is judged once its answers are complete: not before one o'clock, not while a job with a slot of that day runs
+// or
 // answers are read again, and never if it was not complete by 23 o'clock.
 func TestADayIsJudgedWhenItIsComplete(t *testing.T) {
 	t.Parallel()
@@ -207,19 +214,22 @@ func TestADayIsJudgedWhenItIsComplete(t *testing.T) {
 	if judged(0) || judged(23) {
 		t.Error("judged at a wrong hour")
 	}
-	w.exec(t, "INSERT INTO public.tracking_jobs (id, organization_id, brand_id, total, status) VALUES ($1, $2, $1, 1, 'active')", brand.ID, w.org.ID)
+	w.exec(t, "INSERT INTO public.tracking_jobs (id, organization_id, brand_id, total, status) VALUES ($1, $2, $1, "+
+		"1, 'active')", brand.ID, w.org.ID)
 	w.exec(t, `INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample, slot)
 		VALUES ($2, $1, $1, 'openai', '', '', 1, '2026-11-25 23:00+00')`, brand.ID, w.org.ID)
 	if judged(5) {
 		t.Error("judged although a run of the day waits")
 	}
 	w.exec(t, "UPDATE public.tracking_runs SET slot = '2026-11-26 00:00+00'")
-	w.exec(t, "INSERT INTO private.rereads (brand_id, organization_id, urgent, started_at, due_at) VALUES ($1, $2, true, now(), now())", brand.ID, w.org.ID)
+	w.exec(t, "INSERT INTO private.rereads (brand_id, organization_id, urgent, started_at, due_at) VALUES ($1, $2, "+
+		"true, now(), now())", brand.ID, w.org.ID)
 	if judged(6) {
 		t.Error("judged while answers are read again")
 	}
 	w.exec(t, "UPDATE private.rereads SET finished_at = now(), due_at = NULL")
-	w.exec(t, "INSERT INTO public.brand_platforms (brand_id, organization_id, platform, next_check_at) VALUES ($1, $2, 'openai', '2026-11-25 23:59+00')", brand.ID, w.org.ID)
+	w.exec(t, "INSERT INTO public.brand_platforms (brand_id, organization_id, platform, next_check_at) VALUES ($1, "+
+		"$2, 'openai', '2026-11-25 23:59+00')", brand.ID, w.org.ID)
 	if judged(7) {
 		t.Error("judged although a platform is to be asked for the day")
 	}
@@ -246,7 +256,8 @@ func TestAnOrganizationAloneIsNotJudged(t *testing.T) {
 	w.org = acme
 	w.addBrand(t, "lumen", day, noise)
 	must(t, w.warehouse.Exec(t.Context(), "RENAME TABLE brand_prompt_daily TO readable"))
-	must(t, w.warehouse.Exec(t.Context(), "CREATE VIEW brand_prompt_daily AS SELECT * FROM readable WHERE throwIf(toString(organization_id) IN ("+strings.Join(broken, ", ")+"), 'broken') = 0"))
+	must(t, w.warehouse.Exec(t.Context(), "CREATE VIEW brand_prompt_daily AS SELECT * FROM readable WHERE "+
+		"throwIf(toString(organization_id) IN ("+strings.Join(broken, ", ")+"), 'broken') = 0"))
 	if err := w.judge(t).Hourly(t.Context()); err == nil || strings.Count(err.Error(), "broken") < len(broken) {
 		t.Errorf("%v, want the error of each", err)
 	}
@@ -267,7 +278,8 @@ func TestAJudgementIsStoredWholly(t *testing.T) {
 	if err := w.judge(t).Hourly(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatal(err)
 	}
-	if n := w.count(t, "SELECT (SELECT count(*) FROM private.judged_days) + (SELECT count(*) FROM private.episodes)"); n != 0 {
+	if n := w.count(t, "SELECT (SELECT count(*) FROM private.judged_days) + (SELECT count(*) FROM "+
+		"private.episodes)"); n != 0 {
 		t.Errorf("%d rows of half a judgement", n)
 	}
 	w.exec(t, "DROP TRIGGER fail ON public.events")

@@ -51,7 +51,8 @@ func TestWhatFollowsFromAnOutcome(t *testing.T) {
 			t.Errorf("attempt %d of %+v: %s, next after %v", c.n, c.outcome, got.Status, got.Wait)
 		}
 	}
-	if got := attemptOf(postgres.Outcome{Error: "a\x00b", Excerpt: "\xff"}, 1, 0); got.Error != "ab" || got.Excerpt != "�" {
+	if got := attemptOf(postgres.Outcome{Error: "a\x00b", Excerpt: "\xff"}, 1, 0); got.Error != "ab" ||
+		got.Excerpt != "�" {
 		t.Errorf("stored are %q and %q", got.Error, got.Excerpt)
 	}
 }

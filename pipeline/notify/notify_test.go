@@ -67,12 +67,14 @@ func TestAFailingEndpointIsDisabled(t *testing.T) {
 			if got := attempt(); got < want*0.9-3 || got > want*1.1 {
 				t.Fatalf("attempt %d: the next one is due in %v s, want %v", n, got, want)
 			}
-			e.exec(t, "UPDATE public.webhook_deliveries SET next_attempt_at = now() WHERE status = 'pending' AND event_id = $1", event)
+			e.exec(t, "UPDATE public.webhook_deliveries SET next_attempt_at = now() WHERE status = 'pending' AND "+
+				"event_id = $1", event)
 		}
 	}
 	fail(e.emit(t))
 	fail(e.emit(t))
-	if got := one[string](t, e, "SELECT status || response_status || error || response_excerpt FROM public.webhook_deliveries LIMIT 1"); got != "failed500status 500no  luck\n" {
+	if got := one[string](t, e, "SELECT status || response_status || error || response_excerpt FROM "+
+		"public.webhook_deliveries LIMIT 1"); got != "failed500status 500no  luck\n" {
 		t.Errorf("stored is %q", got)
 	}
 	if !one[bool](t, e, "SELECT is_active AND failing_since IS NOT NULL FROM public.webhook_endpoints") {
@@ -82,19 +84,25 @@ func TestAFailingEndpointIsDisabled(t *testing.T) {
 	e.endpoint(t, "/other")
 	e.exec(t, "UPDATE public.webhook_deliveries SET next_attempt_at = next_attempt_at - INTERVAL '1 day'")
 	last := e.emit(t)
-	wait.For(t, "a first attempt", func() bool { return e.statuses(t, deliveries) == "1 delivered, 2 failed, 1 pending" })
+	wait.For(t, "a first attempt", func() bool {
+		return e.statuses(t,
+			deliveries) == "1 delivered, 2 failed, 1 pending"
+	})
 	waiting := e.emit(t)
-	e.exec(t, "UPDATE public.webhook_deliveries SET attempts = 9, next_attempt_at = now() WHERE event_id = $1 AND endpoint_id = $2", last, failing)
+	e.exec(t, "UPDATE public.webhook_deliveries SET attempts = 9, next_attempt_at = now() WHERE event_id = $1 AND "+
+		"endpoint_id = $2", last, failing)
 	wait.For(t, "the end of the endpoint", func() bool {
 		return !one[bool](t, e, "SELECT is_active FROM public.webhook_endpoints WHERE id = $1", failing)
 	})
 	wait.For(t, "the event", func() bool { return e.statuses(t, deliveries) == "1 cancelled, 3 delivered, 3 failed" })
-	if got := one[string](t, e, "SELECT status FROM public.webhook_deliveries WHERE event_id = $1 AND endpoint_id = $2", waiting, failing); got != "cancelled" {
+	if got := one[string](t, e, "SELECT status FROM public.webhook_deliveries WHERE event_id = $1 AND endpoint_id = "+
+		"$2", waiting, failing); got != "cancelled" {
 		t.Errorf("what was pending is %s", got)
 	}
 	host := strings.TrimPrefix(e.receiver.url, "http://")
 	want := `{"endpoint": {"id": "` + failing.String() + `", "host": "` + host + `", "reason": "failing"}}`
-	if got := one[string](t, e, "SELECT data::text FROM public.events WHERE type = 'webhook_endpoint.disabled'"); got != want {
+	if got := one[string](t, e, "SELECT data::text FROM public.events WHERE type = "+
+		"'webhook_endpoint.disabled'"); got != want {
 		t.Errorf("the event has %s, want %s", got, want)
 	}
 	if got := one[string](t, e, "SELECT recipient::text FROM private.mails"); got != "ana@lumen.example" {
@@ -120,12 +128,14 @@ func TestAnEndpointThatIsGoneOrOff(t *testing.T) {
 	e.run(t, e.db, quickly())
 	const done = "2 cancelled, 1 failed, 2 pending"
 	wait.For(t, "410", func() bool { return e.statuses(t, deliveries) == done })
-	if got := one[string](t, e, "SELECT disabled_reason FROM public.webhook_endpoints WHERE id = $1", gone); got != "gone" {
+	if got := one[string](t, e, "SELECT disabled_reason FROM public.webhook_endpoints WHERE id = $1",
+		gone); got != "gone" {
 		t.Errorf("disabled for %s", got)
 	}
 	e.exec(t, "UPDATE public.webhook_endpoints SET is_active = true WHERE id = $1", off)
 	wait.For(t, "what waited", func() bool { return e.statuses(t, deliveries) == "2 cancelled, 2 delivered, 1 failed" })
-	if !one[bool](t, e, "SELECT last_delivered_at > now() - INTERVAL '1 hour' AND failing_since IS NULL FROM public.webhook_endpoints WHERE id = $1", off) {
+	if !one[bool](t, e, "SELECT last_delivered_at > now() - INTERVAL '1 hour' AND failing_since IS NULL FROM "+
+		"public.webhook_endpoints WHERE id = $1", off) {
 		t.Error("the endpoint has no last delivery")
 	}
 }
@@ -181,7 +191,8 @@ func TestRefusedMails(t *testing.T) {
 	mail := func(o postgres.Outcome) (stopped *string) {
 		t.Helper()
 		outcomes <- o
-		if _, err := e.db.Exec(t.Context(), "SELECT private.emit($1, NULL, 'report.weekly', '{}')", e.organization.ID); err != nil {
+		if _, err := e.db.Exec(t.Context(), "SELECT private.emit($1, NULL, 'report.weekly', '{}')",
+			e.organization.ID); err != nil {
 			t.Fatal(err)
 		}
 		ended++
@@ -219,10 +230,12 @@ func TestRefusedMails(t *testing.T) {
 // Without a mail server a mail ends with the reason, and its link is forgotten.
 func TestNoMailServer(t *testing.T) {
 	e := newEnvironment(t)
-	e.exec(t, "INSERT INTO private.mails (organization_id, template, recipient, sealed) VALUES ($1, 'invitation', 'x@y.example', 'link')", e.organization.ID)
+	e.exec(t, "INSERT INTO private.mails (organization_id, template, recipient, sealed) VALUES ($1, 'invitation', "+
+		"'x@y.example', 'link')", e.organization.ID)
 	e.run(t, e.db, quickly())
 	wait.For(t, "the mail", func() bool { return e.statuses(t, mails) == "1 failed" })
-	if got := one[string](t, e, "SELECT error FROM private.mails WHERE sealed IS NULL"); !strings.Contains(got, "ANSWERSCOPE_SMTP_URL") {
+	if got := one[string](t, e, "SELECT error FROM private.mails WHERE sealed IS NULL"); !strings.Contains(got,
+		"ANSWERSCOPE_SMTP_URL") {
 		t.Errorf("the reason is %q", got)
 	}
 }

@@ -26,7 +26,8 @@ func TestAWeekIsReportedOnce(t *testing.T) {
 			reporters.Go(func() error { return r.Weekly(t.Context()) })
 		}
 		must(t, reporters.Wait())
-		rows, err := w.db.Query(t.Context(), "SELECT concat_ws(' ', data -> 'brand' ->> 'slug', data ->> 'week', data ->> 'answers') FROM public.events WHERE type = $1 ORDER BY 1", feed.ReportWeekly)
+		rows, err := w.db.Query(t.Context(), "SELECT concat_ws(' ', data -> 'brand' ->> 'slug', data ->> 'week', "+
+			"data ->> 'answers') FROM public.events WHERE type = $1 ORDER BY 1", feed.ReportWeekly)
 		must(t, err)
 		defer rows.Close()
 		var lines []string
@@ -57,15 +58,18 @@ func TestAWeekHasEnded(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 4, 0, 30, 0, 0, time.UTC) // the Monday of 2027-W01
 	for text, want := range map[string]string{
-		"": "2026-12-28", "2026-W53": "2026-12-28", "2026-W01": "2025-12-29", "2026-W46": "2026-11-09", "2024-W52": "2024-12-23",
-		"2027-W01": "", "2026-W54": "", "2025-W53": "", "2026-W00": "", "2026-46": "", "W46": "", "2026-W46x": "", "2026-W1": "",
+		"": "2026-12-28", "2026-W53": "2026-12-28", "2026-W01": "2025-12-29", "2026-W46": "2026-11-09",
+		"2024-W52": "2024-12-23",
+		"2027-W01": "", "2026-W54": "", "2025-W53": "", "2026-W00": "", "2026-46": "", "W46": "", "2026-W46x": "",
+		"2026-W1": "",
 	} {
 		monday, err := notify.ParseWeek(text, now)
 		if got := monday.Format(time.DateOnly); (err == nil) != (want != "") || err == nil && got != want {
 			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
 		}
 	}
-	if monday, err := notify.ParseWeek("", now.Add(-time.Hour)); err != nil || monday.Format(time.DateOnly) != "2026-12-21" {
+	if monday, err := notify.ParseWeek("", now.Add(-time.Hour)); err != nil ||
+		monday.Format(time.DateOnly) != "2026-12-21" {
 		t.Errorf("on Sunday: %s, %v", monday, err)
 	}
 }

@@ -55,8 +55,9 @@ func (s *Sender) delivery(kind, url, event string, data any, secrets ...string) 
 		panic(err)
 	}
 	d := postgres.Delivery{
-		ID: uuid.Must(uuid.NewV4()), EventID: uuid.Must(uuid.NewV4()), OrganizationID: uuid.Must(uuid.NewV4()), EndpointID: endpoint,
-		Kind: kind, URL: url, Type: event, Data: text, At: time.Date(2026, 11, 23, 6, 7, 40, 0, time.UTC),
+		ID: uuid.Must(uuid.NewV4()), EventID: uuid.Must(uuid.NewV4()), OrganizationID: uuid.Must(uuid.NewV4()),
+		EndpointID: endpoint,
+		Kind:       kind, URL: url, Type: event, Data: text, At: time.Date(2026, 11, 23, 6, 7, 40, 0, time.UTC),
 	}
 	for _, plain := range secrets {
 		d.Secrets = append(d.Secrets, s.Ring.Seal([]byte(plain), endpoint.String()))
@@ -109,7 +110,8 @@ func readDescription(t *testing.T) (d description, validate func(event string, b
 		t.Fatal(err)
 	}
 	return d, func(event string, body []byte) error {
-		schema, err := compiler.Compile("file:///openapi.json#/webhooks/" + event + "/post/requestBody/content/application~1json/schema")
+		schema, err := compiler.Compile("file:///openapi.json#/webhooks/" + event +
+			"/post/requestBody/content/application~1json/schema")
 		if err != nil {
 			return err
 		}
@@ -139,7 +141,8 @@ func TestReceiversVerifyEveryType(t *testing.T) {
 	var got verification
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("User-Agent") != "answerscope/1.2.3" {
+		if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" ||
+			r.Header.Get("User-Agent") != "answerscope/1.2.3" {
 			t.Errorf("%s %v: %v", r.Method, r.Header, err)
 		}
 		got = verification{Body: string(body), Headers: map[string]string{}}
@@ -206,7 +209,8 @@ func TestReceiversVerifyEveryType(t *testing.T) {
 	for _, command := range [][]string{{"node", clients + "/webhooks.mjs"}, {"python3", clients + "/webhooks.py"}} {
 		run := exec.CommandContext(t.Context(), command[0], command[1])
 		run.Stdin, run.Env = bytes.NewReader(input.Bytes()), append(os.Environ(), "PYTHONPATH="+clients+"/python")
-		if out, err := run.CombinedOutput(); err != nil || string(out) != fmt.Sprintf("%d as they should be\n", len(cases)) {
+		if out, err := run.CombinedOutput(); err != nil || string(out) != fmt.Sprintf("%d as they should be\n",
+			len(cases)) {
 			t.Errorf("%s: %v: want the clients that `make clients` fetches\n%s", command, err, out)
 		}
 	}
@@ -237,24 +241,33 @@ func TestEventsOfChangesAreAsDescribed(t *testing.T) {
 	}
 	o, err := db.AddOrganization(t.Context(), "Lumen", "")
 	must(err)
-	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ana@lumen.example", OrganizationID: o.ID, Role: "member"})
+	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ana@lumen.example", OrganizationID: o.ID,
+		Role: "member"})
 	must(err)
 	must(db.SetRole(t.Context(), user.Email, "admin"))
 	edit("SELECT set_config('request.jwt.claims', jsonb_build_object('sub', $1::text)::text, false)", user.ID)
 	brand, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: "Lumen", Slug: "lumen"})
 	must(err)
-	key, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: o.ID, UserID: user.ID, Name: "ci", Prefix: "svc_abcd"})
+	key, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: o.ID, UserID: user.ID, Name: "ci",
+		Prefix: "svc_abcd"})
 	must(err)
 	must(db.RevokeKey(t.Context(), key.ID))
 	for _, text := range []string{
-		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'prompt', 'text ' || i FROM generate_series(1, 30) AS i",
+		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'prompt', 'text ' || i FROM " +
+			"generate_series(1, 30) AS i",
 		"INSERT INTO public.content_briefs (brand_id, title, body) VALUES ($1, 'a page', 'text')",
-		"INSERT INTO public.content_briefs (brand_id, title, suggestion_id) SELECT $1, 'another', id FROM public.suggestions WHERE brand_id = $1 LIMIT 1",
+		"INSERT INTO public.content_briefs (brand_id, title, suggestion_id) SELECT $1, 'another', id FROM " +
+			"public.suggestions WHERE brand_id = $1 LIMIT 1",
 		"UPDATE public.content_briefs SET status = 'sent' WHERE brand_id = $1",
-		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total, status) SELECT organization_id, id, 1, s FROM public.brands, unnest('{completed,failed,cancelled}'::text[]) AS s WHERE id = $1",
-		"UPDATE public.tracking_jobs SET phase = 'done', started_at = CASE WHEN status <> 'cancelled' THEN now() END, finished_at = now(), failed_reason = CASE WHEN status = 'failed' THEN 'auth 1' END WHERE brand_id = $1",
-		"INSERT INTO public.webhook_endpoints (organization_id, url) SELECT organization_id, 'https://hooks.lumen.example/x' FROM public.brands WHERE id = $1",
-		"UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'gone' WHERE $1::uuid IS NOT NULL",
+		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total, status) SELECT organization_id, id, 1, " +
+			"s FROM public.brands, unnest('{completed,failed,cancelled}'::text[]) AS s WHERE id = $1",
+		"UPDATE public.tracking_jobs SET phase = 'done', started_at = CASE WHEN status <> 'cancelled' THEN now() " +
+			"END, finished_at = now(), failed_reason = CASE WHEN status = 'failed' THEN 'auth 1' END WHERE brand_id " +
+			"= $1",
+		"INSERT INTO public.webhook_endpoints (organization_id, url) SELECT organization_id, " +
+			"'https://hooks.lumen.example/x' FROM public.brands WHERE id = $1",
+		"UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'gone' WHERE " +
+			"$1::uuid IS NOT NULL",
 		"UPDATE public.webhook_endpoints SET is_active = true WHERE $1::uuid IS NOT NULL",
 		"DELETE FROM public.brands WHERE id = $1",
 	} {
@@ -276,8 +289,10 @@ func TestEventsOfChangesAreAsDescribed(t *testing.T) {
 		return nil
 	})
 	must(err)
-	computed := []string{"platform.degraded", "platform.recovered", "report.weekly", "tracking.skipped", "visibility.moved"}
-	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(slices.Sorted(slices.Values(append(got, computed...))), slices.Sorted(maps.Keys(described.Webhooks))) {
+	computed := []string{"platform.degraded", "platform.recovered", "report.weekly", "tracking.skipped",
+		"visibility.moved"}
+	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(slices.Sorted(slices.Values(append(got, computed...))),
+		slices.Sorted(maps.Keys(described.Webhooks))) {
 		t.Errorf("changes made %q", got)
 	}
 	for _, event := range computed {
@@ -299,7 +314,8 @@ func TestEventsOfChangesAreAsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, _, _ := strings.Cut(strings.SplitAfter(err.Error(), "want some of ")[1], " (SQLSTATE")
-	if got := slices.Sorted(slices.Values(strings.Split(list, ", "))); !slices.Equal(got, slices.Sorted(maps.Keys(described.Webhooks))) {
+	if got := slices.Sorted(slices.Values(strings.Split(list, ", "))); !slices.Equal(got,
+		slices.Sorted(maps.Keys(described.Webhooks))) {
 		t.Errorf("the database knows %q", got)
 	}
 }
@@ -330,7 +346,8 @@ func TestAnOutcomeSaysHowTheAttemptEnded(t *testing.T) {
 		"/busy?soon": {Code: 429, Error: "status 429"},
 		"/busy?-5":   {Code: 429, Error: "status 429"},
 	} {
-		if end := s.Send(t.Context(), s.delivery("webhook", server.URL+path, "webhook.test", nil, secretOf("c"))); end != want {
+		if end := s.Send(t.Context(), s.delivery("webhook", server.URL+path, "webhook.test", nil,
+			secretOf("c"))); end != want {
 			t.Errorf("%s: %+v, want %+v", path, end, want)
 		}
 	}
@@ -364,7 +381,8 @@ func TestSlackGetsAMessage(t *testing.T) {
 	send := func(event string, data any) string {
 		t.Helper()
 		got = nil
-		if end := s.Send(t.Context(), s.delivery("slack", "https://hooks.slack.com/…x", event, data, server.URL+"/services/T/B/x")); end.Error != "" {
+		if end := s.Send(t.Context(), s.delivery("slack", "https://hooks.slack.com/…x", event, data,
+			server.URL+"/services/T/B/x")); end.Error != "" {
 			t.Errorf("%s: %+v", event, end)
 		}
 		return string(got)
@@ -386,9 +404,11 @@ func TestSlackGetsAMessage(t *testing.T) {
 	}
 	moves := make([]map[string]any, 30)
 	for i := range moves {
-		moves[i] = map[string]any{"verdict": "moved_down", "platform": strings.Repeat("&", 4000), "rate": 1, "n": 1, "from": map[string]any{"rate": 2, "n": 1}}
+		moves[i] = map[string]any{"verdict": "moved_down", "platform": strings.Repeat("&", 4000), "rate": 1, "n": 1,
+			"from": map[string]any{"rate": 2, "n": 1}}
 	}
-	body := send("visibility.moved", map[string]any{"brand": map[string]any{"name": "<!channel> & <https://evil.example|you>", "slug": "a b/c"}, "moves": moves})
+	body := send("visibility.moved", map[string]any{"brand": map[string]any{"name": "<!channel> & " +
+		"<https://evil.example|you>", "slug": "a b/c"}, "moves": moves})
 	var message struct {
 		Text   string
 		Blocks []slackBlock
@@ -396,11 +416,14 @@ func TestSlackGetsAMessage(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &message); err != nil {
 		t.Fatal(err)
 	}
-	if len(message.Blocks) != 22 || message.Blocks[0].Type != "header" || message.Blocks[21].Text.Text != "<https://answers.example/brands/a%20b%2Fc|Open the dashboard>" {
+	if len(message.Blocks) != 22 || message.Blocks[0].Type != "header" ||
+		message.Blocks[21].Text.Text != "<https://answers.example/brands/a%20b%2Fc|Open the dashboard>" {
 		t.Errorf("%d blocks: %+v", len(message.Blocks), message.Blocks)
 	}
 	for i, b := range message.Blocks[:21] {
-		if !strings.HasPrefix(b.Text.Text, "&lt;!channel&gt; &amp; &lt;https://evil.example|you&gt;") || strings.Contains(b.Text.Text, "<") || len(b.Text.Text) > maxSection || i == 0 && len(b.Text.Text) > maxHeader {
+		if !strings.HasPrefix(b.Text.Text, "&lt;!channel&gt; &amp; &lt;https://evil.example|you&gt;") ||
+			strings.Contains(b.Text.Text, "<") || len(b.Text.Text) > maxSection || i == 0 &&
+			len(b.Text.Text) > maxHeader {
 			t.Errorf("block %d: %.200s", i, b.Text.Text)
 		}
 	}

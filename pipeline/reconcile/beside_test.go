@@ -38,7 +38,8 @@ func visits(t *testing.T, from int) []kafka.Record {
 		value, err := event.EncodeVisit(nil, &event.Visit{
 			V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}),
 			OrganizationID: organization, BrandID: brand, At: event.At(at), Event: event.VisitView,
-			Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: fmt.Sprint("/", n%50), NewSession: true,
+			Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: fmt.Sprint("/", n%50),
+			NewSession: true,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +63,8 @@ func (f *fixture) sinking(t *testing.T) (stop func()) {
 	cfg.Lock = consume.LockWith(f.db.LockSinksShared)
 	cfg.Limits = sink.VisitLimits(cfg.Limits)
 	log := slog.New(slog.DiscardHandler)
-	c, err := consume.New(cfg, sink.NewVisits(f.conn, sink.CachedVisitIDs, prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)
+	c, err := consume.New(cfg, sink.NewVisits(f.conn, sink.CachedVisitIDs, prometheus.NewRegistry(), log),
+		prometheus.NewRegistry(), log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func (f *fixture) sinking(t *testing.T) (stop func()) {
 		defer tick.Stop()
 		for n := 0; writing.Err() == nil; <-tick.C {
 			answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-				Topic: topic, Partition: n / portion % partitions, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(visits(t, n)...),
+				Topic: topic, Partition: n / portion % partitions, RequiredAcks: kafka.RequireAll,
+				Records: kafka.NewRecordReader(visits(t, n)...),
 			})
 			if err == nil && answer.Error == nil {
 				n += portion
@@ -88,7 +91,10 @@ func (f *fixture) sinking(t *testing.T) (stop func()) {
 	return func() {
 		stopWriting()
 		<-done
-		wait.For(t, "all visits to land", func() bool { return f.number(t, "(SELECT count() FROM visits)") >= written.Load() })
+		wait.For(t, "all visits to land", func() bool {
+			return f.number(t,
+				"(SELECT count() FROM visits)") >= written.Load()
+		})
 		if n := f.number(t, "(SELECT uniqExact(id) FROM visits)"); n != written.Load() {
 			t.Errorf("%d visits landed, %d were appended", n, written.Load())
 		}
@@ -103,16 +109,19 @@ func TestReconcileBesideInserts(t *testing.T) {
 	stop := f.sinking(t)
 	wait.For(t, "visits to land", func() bool { return f.number(t, "(SELECT count() FROM visits)") > 10*portion })
 	plants := []string{
-		"INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 3 SETTINGS insert_deduplicate = 0",
+		"INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 3 SETTINGS " +
+			"insert_deduplicate = 0",
 		"ALTER TABLE visit_daily DELETE WHERE path = '/7' AND toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1",
-		"ALTER TABLE visit_daily UPDATE sessions = sessions - 1 WHERE path = '/9' AND toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1",
+		"ALTER TABLE visit_daily UPDATE sessions = sessions - 1 WHERE path = '/9' AND toYYYYMM(day) = 202603 " +
+			"SETTINGS mutations_sync = 1",
 	}
 	if r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); len(r.Findings) != 0 {
 		t.Errorf("before anything was planted: %s", findings(r))
 	}
 	for _, plant := range plants {
 		f.exec(t, plant)
-		if r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Repair: reconcile.RepairAll}); findings(r) != "visit_daily 2026-03 repaired" {
+		if r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603,
+			Repair: reconcile.RepairAll}); findings(r) != "visit_daily 2026-03 repaired" {
 			t.Errorf("after %s: %s", plant, findings(r))
 		}
 	}

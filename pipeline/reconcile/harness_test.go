@@ -31,7 +31,8 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{warehouse: store.Warehouse(t), control: store.ControlPlane(t), brokers: testkit.Kafka(t), prefix: testkit.Prefix(t)}
+	f := &fixture{warehouse: store.Warehouse(t), control: store.ControlPlane(t), brokers: testkit.Kafka(t),
+		prefix: testkit.Prefix(t)}
 	f.conn, f.db = store.OpenWarehouse(t, f.warehouse), store.OpenControlPlane(t, f.control)
 	return f
 }
@@ -112,7 +113,8 @@ func (f *fixture) landVisits(t *testing.T, first, n int) {
 }
 
 // monthly are the rollups that have months.
-var monthly = []string{"answer_daily", "brand_prompt_daily", "citation_daily", "citations", "entity_prompt_daily", "shopping_cards", "visit_daily"}
+var monthly = []string{"answer_daily", "brand_prompt_daily", "citation_daily", "citations", "entity_prompt_daily",
+	"shopping_cards", "visit_daily"}
 
 // findings names the month of each finding and what became of it.
 func findings(r *reconcile.Report) string {

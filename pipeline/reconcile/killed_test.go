@@ -26,7 +26,9 @@ func TestKilledWhileRepairing(t *testing.T) {
 	stop := f.inserting(t)
 	const planted = 1000
 	plant := func() {
-		f.exec(t, fmt.Sprintf("INSERT INTO visit_daily (organization_id, day, path, visits) SETTINGS async_insert = 0, deduplicate_insert = 'disable' VALUES ('00000000-0000-0000-0000-000000000001', '2026-03-05', '/planted', %d)", planted))
+		f.exec(t, fmt.Sprintf("INSERT INTO visit_daily (organization_id, day, path, visits) SETTINGS async_insert = "+
+			"0, deduplicate_insert = 'disable' VALUES ('00000000-0000-0000-0000-000000000001', '2026-03-05', "+
+			"'/planted', %d)", planted))
 	}
 	plant()
 	step, least := 15, 2 // before the shadow schema is full, and before it replaces the month
@@ -45,7 +47,8 @@ func TestKilledWhileRepairing(t *testing.T) {
 		case len(report.Findings) == 0:
 			repaired++
 			plant()
-		case findings(report) != "visit_daily 2026-03 kept" || fmt.Sprint(report.Findings[0].Differences) != fmt.Sprint([]rollup.Difference{surplus(report, planted)}):
+		case findings(report) != "visit_daily 2026-03 kept" ||
+			fmt.Sprint(report.Findings[0].Differences) != fmt.Sprint([]rollup.Difference{surplus(report, planted)}):
 			t.Fatalf("killed after %d: %s %+v", most, findings(report), report.Findings)
 		}
 	}
@@ -55,10 +58,11 @@ func TestKilledWhileRepairing(t *testing.T) {
 		t.Errorf("%d kills, repaired %d times: want at least %d and 2", kills, repaired, least)
 	}
 	for question, want := range map[string]int64{
-		"(SELECT count() FROM visits)":                                        inserted + 400,
-		"(SELECT sum(visits) FROM visit_daily WHERE path != '/planted')":      inserted + 400,
-		"(SELECT sum(visits) FROM visit_daily WHERE path = '/planted')":       planted,
-		"(SELECT sum(visits) FROM visit_daily WHERE toYYYYMM(day) != 202603)": f.number(t, "(SELECT count() FROM visits WHERE toYYYYMM(day) != 202603)"),
+		"(SELECT count() FROM visits)":                                   inserted + 400,
+		"(SELECT sum(visits) FROM visit_daily WHERE path != '/planted')": inserted + 400,
+		"(SELECT sum(visits) FROM visit_daily WHERE path = '/planted')":  planted,
+		"(SELECT sum(visits) FROM visit_daily WHERE toYYYYMM(day) != 202603)": f.number(t,
+			"(SELECT count() FROM visits WHERE toYYYYMM(day) != 202603)"),
 	} {
 		if n := f.number(t, question); n != want {
 			t.Errorf("%s: %d, want %d", question, n, want)
@@ -90,7 +94,8 @@ func (f *fixture) repairUntilKilled(t *testing.T, writes int) (killed bool) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.Reconcile(ctx, reconcile.Scope{From: 202603, To: 202603, Landing: "visits", Repair: reconcile.RepairAll}, func(int, int) {})
+		_, err := r.Reconcile(ctx, reconcile.Scope{From: 202603, To: 202603, Landing: "visits",
+			Repair: reconcile.RepairAll}, func(int, int) {})
 		done <- err
 	}()
 	ended := false

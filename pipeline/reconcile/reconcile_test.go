@@ -92,7 +92,8 @@ func TestOnlyTheScopeIsCompared(t *testing.T) {
 	f := newFixture(t)
 	f.landVisits(t, 0, 400)
 	for _, month := range []string{"202603", "202604"} {
-		f.exec(t, "ALTER TABLE visit_daily DELETE WHERE brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = "+month+" SETTINGS mutations_sync = 1")
+		f.exec(t, "ALTER TABLE visit_daily DELETE WHERE brand_id = '00000000-0000-0000-0000-000000000002' AND "+
+			"toYYYYMM(day) = "+month+" SETTINGS mutations_sync = 1")
 	}
 	first := rollup.Owner{OrganizationID: clickhouse.UUID{15: 1}, BrandID: clickhouse.UUID{15: 1}}
 	second := rollup.Owner{OrganizationID: clickhouse.UUID{15: 1}, BrandID: clickhouse.UUID{15: 2}}
@@ -140,13 +141,15 @@ func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	}
 }
 
-// log_progress has the offsets of landed rows, also of rows that expired since, and no more than the sinks have reached.
+// log_progress has the offsets of landed rows, also of rows that expired since, and no more than the sinks have
+// reached.
 func TestProgressIsRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.landVisits(t, 0, 999)
 	f.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
-	f.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
+	f.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS "+
+		"mutations_sync = 1")
 	r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
 	if findings(r) != "log_progress 0000-00 repaired" || fmt.Sprint(r.Findings[0].Offsets) != "[{visits 1 997 -1}]" {
 		t.Errorf("%s %+v", findings(r), r.Findings)
@@ -183,7 +186,8 @@ func TestBusySinksAreReported(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.landVisits(t, 0, 100)
-	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS "+
+		"insert_deduplicate = 0")
 	hold, err := f.db.LockSinksShared(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +267,8 @@ func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 	f.landVisits(t, 0, 100)
 	f.landVisits(t, 100, 100)
 	suspect := func(offset int64) {
-		mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "visits", Offset: offset}, Mark: clickhouse.MarkSuspect, Landing: "visits", Month: march}
+		mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "visits", Offset: offset},
+			Mark: clickhouse.MarkSuspect, Landing: "visits", Month: march}
 		if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.RecordMark{mark}); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +283,8 @@ func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 	f.exec(t, "SYSTEM START MERGES visits")
 	f.exec(t, "OPTIMIZE TABLE visits PARTITION 202603 FINAL")
 	f.breakPart(t, lastPart())
-	const lacks = "ALTER TABLE visit_daily DELETE WHERE toYYYYMM(day) = 202603 AND day > '2026-03-06' SETTINGS mutations_sync = 1"
+	const lacks = "ALTER TABLE visit_daily DELETE WHERE toYYYYMM(day) = 202603 AND day > '2026-03-06' SETTINGS " +
+		"mutations_sync = 1"
 	f.exec(t, lacks)
 	suspect(100)
 	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
@@ -291,7 +297,8 @@ func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 		const visits = "(SELECT sum(visits) FROM visit_daily WHERE toYYYYMM(day) = 202603)"
 		before := f.number(t, visits)
 		suspect(150)
-		for _, repair := range []reconcile.Repairs{reconcile.RepairNothing, reconcile.RepairMissing, reconcile.RepairRepeated} {
+		for _, repair := range []reconcile.Repairs{reconcile.RepairNothing, reconcile.RepairMissing,
+			reconcile.RepairRepeated} {
 			if r := f.reconcile(t, reconcile.Scope{Repair: repair}); findings(r) != "visit_daily 2026-03 kept" {
 				t.Errorf("%s, repairs %d: %q", change, repair, findings(r))
 			}
@@ -303,7 +310,8 @@ func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 	if left, err := clickhouse.Suspects(t.Context(), f.conn); err != nil || len(left) != 1 {
 		t.Errorf("suspects %v, %v", left, err)
 	}
-	if r := f.reconcile(t, reconcile.Scope{From: march, To: march, Repair: reconcile.RepairAll}); findings(r) != "visit_daily 2026-03 repaired" {
+	if r := f.reconcile(t, reconcile.Scope{From: march, To: march,
+		Repair: reconcile.RepairAll}); findings(r) != "visit_daily 2026-03 repaired" {
 		t.Errorf("by a person: %s", findings(r))
 	}
 }
@@ -347,11 +355,13 @@ func TestBrokenPartsAreCounted(t *testing.T) {
 	f := newFixture(t)
 	f.landVisits(t, 0, 100)
 	var part, path string
-	if err := f.conn.QueryRow(t.Context(), "SELECT any(name) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND active AND partition_id = '202603'").Scan(&part); err != nil {
+	if err := f.conn.QueryRow(t.Context(), "SELECT any(name) FROM system.parts WHERE database = currentDatabase() "+
+		"AND table = 'visits' AND active AND partition_id = '202603'").Scan(&part); err != nil {
 		t.Fatal(err)
 	}
 	f.exec(t, "ALTER TABLE visits DETACH PART '"+part+"'")
-	if err := f.conn.QueryRow(t.Context(), "SELECT path FROM system.detached_parts WHERE database = currentDatabase()").Scan(&path); err != nil {
+	if err := f.conn.QueryRow(t.Context(), "SELECT path FROM system.detached_parts WHERE database = "+
+		"currentDatabase()").Scan(&path); err != nil {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()

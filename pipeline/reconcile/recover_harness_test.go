@@ -42,17 +42,20 @@ func newPipeline(t *testing.T) *pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.brand, _, err = p.db.AddBrand(t.Context(), organization.ID, postgres.NewBrand{Name: "Lumen", Slug: "lumen"}); err != nil {
+	if p.brand, _, err = p.db.AddBrand(t.Context(), organization.ID,
+		postgres.NewBrand{Name: "Lumen", Slug: "lumen"}); err != nil {
 		t.Fatal(err)
 	}
 	p.cfg = p.config()
 	p.cfg.Sinks = nil
 	for _, topic := range event.TopicNames() {
 		testkit.CreateTopic(t, p.brokers, p.prefix+topic)
-		p.cfg.Sinks = append(p.cfg.Sinks, consume.SinkGroup{Group: p.prefix + "sink-" + topic, Topic: p.prefix + topic, Landing: topic})
+		p.cfg.Sinks = append(p.cfg.Sinks, consume.SinkGroup{Group: p.prefix + "sink-" + topic, Topic: p.prefix + topic,
+			Landing: topic})
 	}
 	for _, table := range tables {
-		p.exec(t, "SYSTEM STOP MERGES "+table) // a part that is broken has no sources then, and contents change by inserts alone
+		// a part that is broken has no sources then, and contents change by inserts alone
+		p.exec(t, "SYSTEM STOP MERGES "+table)
 	}
 	unused := prometheus.NewRegistry
 	landing(t, p, event.TopicAnswers, sink.NewAnswers(p.conn, unused(), testkit.Log(t)))
@@ -108,14 +111,18 @@ func encoded[T any](t *testing.T, encode func([]byte, *T) ([]byte, error), recor
 func (p *pipeline) answer(t *testing.T, n int, revision int64) []byte {
 	t.Helper()
 	a := event.Answer{
-		V: event.Version, ID: event.RunID(event.Identity{BrandID: p.brand.ID, Platform: "openai", Sample: int64(n + 1), Due: at(n)}),
+		V: event.Version, ID: event.RunID(event.Identity{BrandID: p.brand.ID, Platform: "openai", Sample: int64(n + 1),
+			Due: at(n)}),
 		OrganizationID: p.brand.OrganizationID,
-		Brand:          event.Brand{Entity: event.Entity{ID: p.brand.ID, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: revision},
-		Competitors:    []event.Entity{{ID: uuid.UUID{9}, Name: "Sol"}},
-		Prompt:         event.Prompt{ID: uuid.UUID{1}, Text: "best lamp?", SetID: uuid.UUID{2}},
-		Platform:       "openai", Model: "m", Sample: int64(n + 1), AnsweredAt: event.At(at(n)), Text: "Lumen is good. Glow, too. Sol is not.",
+		Brand: event.Brand{Entity: event.Entity{ID: p.brand.ID, Name: "Lumen",
+			Domains: []string{"lumen.example"}}, Revision: revision},
+		Competitors: []event.Entity{{ID: uuid.UUID{9}, Name: "Sol"}},
+		Prompt:      event.Prompt{ID: uuid.UUID{1}, Text: "best lamp?", SetID: uuid.UUID{2}},
+		Platform:    "openai", Model: "m", Sample: int64(n + 1), AnsweredAt: event.At(at(n)),
+		Text:      "Lumen is good. Glow, too. Sol is not.",
 		Usage:     &event.Usage{InputTokens: 7, CostUSD: "0.5"},
-		Citations: []event.Citation{{URL: "https://lumen.example/a", Cited: true}}, Products: []event.Product{{Title: "Lumen One"}},
+		Citations: []event.Citation{{URL: "https://lumen.example/a", Cited: true}},
+		Products:  []event.Product{{Title: "Lumen One"}},
 	}
 	if revision > 1 {
 		a.Brand.Aliases, a.Reread = []string{"Glow"}, &event.Reread{MinExtractVersion: 1}
@@ -128,15 +135,18 @@ func (p *pipeline) visit(t *testing.T, n int) []byte {
 	return encoded(t, event.EncodeVisit, &event.Visit{
 		V: event.Version, ID: event.RunID(event.Identity{BrandID: p.brand.ID, Sample: int64(n), Due: at(n)}),
 		OrganizationID: p.brand.OrganizationID, BrandID: p.brand.ID,
-		At: event.At(at(n)), Event: event.VisitView, Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", NewSession: true,
+		At: event.At(at(n)), Event: event.VisitView, Platform: "chatgpt", PlatformBy: "referrer",
+		Host: "lumen.example", Path: "/a", NewSession: true,
 	})
 }
 
 func (p *pipeline) crawl(t *testing.T, n int) []byte {
 	t.Helper()
 	return encoded(t, event.EncodeCrawl, &event.Crawl{
-		V: event.Version, ID: event.CrawlID("lumen.example", []byte("GET /a"), n, at(n)), OrganizationID: p.brand.OrganizationID, BrandID: p.brand.ID,
-		At: event.At(at(n)), Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lumen.example", Path: "/a",
+		V: event.Version, ID: event.CrawlID("lumen.example", []byte("GET /a"), n, at(n)),
+		OrganizationID: p.brand.OrganizationID, BrandID: p.brand.ID,
+		At: event.At(at(n)), Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt",
+		Purpose: event.PurposeTraining, Host: "lumen.example", Path: "/a",
 		Status: 200, Bytes: 100,
 	})
 }
@@ -155,10 +165,12 @@ func (p *pipeline) contents(t *testing.T) map[string]int64 {
 	t.Helper()
 	var sums []string
 	for _, table := range tables {
-		sums = append(sums, fmt.Sprintf("SELECT '%s' AS table, toInt64(sum(sipHash64(toString(tuple(*))))) AS sum FROM %[1]s", table))
+		sums = append(sums, fmt.Sprintf("SELECT '%s' AS table, toInt64(sum(sipHash64(toString(tuple(*))))) AS sum "+
+			"FROM %[1]s", table))
 	}
 	var all map[string]int64
-	question := "SELECT mapFromArrays(groupArray(table), groupArray(sum)) FROM (" + strings.Join(sums, " UNION ALL ") + ")"
+	question := "SELECT mapFromArrays(groupArray(table), groupArray(sum)) FROM (" + strings.Join(sums, " UNION ALL ") +
+		")"
 	if err := p.conn.QueryRow(t.Context(), question).Scan(&all); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +206,8 @@ func (f *fixture) breakPart(t *testing.T, broken part) {
 			t.Fatal(err)
 		}
 	}
-	f.exec(t, "DETACH TABLE "+broken.Table+" SYNC") // a query or a merge that still uses the table would make ATTACH fail
+	// a query or a merge that still uses the table would make ATTACH fail
+	f.exec(t, "DETACH TABLE "+broken.Table+" SYNC")
 	f.exec(t, "ATTACH TABLE "+broken.Table)
 	f.exec(t, "SYSTEM STOP MERGES "+broken.Table)
 }
@@ -205,7 +218,8 @@ func (p *pipeline) recover(t *testing.T, table string) (reconcile.Recovered, err
 	return p.recoverAt(t.Context(), t, p.conn, p.db, table)
 }
 
-func (p *pipeline) recoverAt(ctx context.Context, t *testing.T, conn *clickhouse.Conn, db *postgres.DB, table string) (reconcile.Recovered, error) {
+func (p *pipeline) recoverAt(ctx context.Context, t *testing.T, conn *clickhouse.Conn, db *postgres.DB,
+	table string) (reconcile.Recovered, error) {
 	t.Helper()
 	r, unused, step := newReconciler(t, p.cfg, conn, db), prometheus.NewRegistry(), func(int64, int64) {}
 	switch table {

@@ -18,7 +18,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// The parts of March are broken on disk, one of each table at a time, among them one with the first rows of answers that
+// The parts of March are broken on disk, one of each table at a time, among them one with the first rows of answers
+// that
 // were corrected since, and one with the corrections. What the log has of them comes back as it was, and nothing else
 // changes; sinks run all the while.
 func TestRowsOfABrokenPartComeBack(t *testing.T) {
@@ -130,7 +131,8 @@ func TestARecoveryBesideSinks(t *testing.T) {
 		failed <- err
 	}()
 	wait.For(t, "the recovery to wait for the sinks", func() (waits bool) {
-		const waiting = "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+		const waiting = "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = " +
+			"'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 		if err := p.db.QueryRow(t.Context(), waiting).Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +184,8 @@ func (p *pipeline) expire(t *testing.T, topic string, before int64) {
 	}
 	defer client.Close()
 	request := kmsg.NewPtrDeleteRecordsRequest()
-	request.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: p.prefix + topic, Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Offset: before}}}}
+	request.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: p.prefix + topic,
+		Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Offset: before}}}}
 	answer, err := request.RequestWith(t.Context(), client)
 	if err != nil || answer.Topics[0].Partitions[0].ErrorCode != 0 {
 		t.Fatal(answer, err)

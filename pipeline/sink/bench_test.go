@@ -19,10 +19,13 @@ import (
 // long is an answer of the size of real ones: 4 KB of text, six competitors, ten citations.
 func long(n int) *event.Answer {
 	a := answer(n)
-	a.Text = strings.Repeat("Lumen is a good choice for most rooms. Glow is brighter, though it costs more than Ray does. ", 45)
+	a.Text = strings.Repeat("Lumen is a good choice for most rooms. Glow is brighter, though it costs more than Ray "+
+		"does. ", 45)
 	for i := range 5 {
-		a.Competitors = append(a.Competitors, event.Entity{ID: uuid.UUID{9, byte(i)}, Name: fmt.Sprintf("Rival%c", 'A'+i)})
-		a.Citations = append(a.Citations, event.Citation{URL: fmt.Sprintf("https://site-%d.example/%d?utm_source=x", i, n%50), Title: "A page", Cited: true})
+		a.Competitors = append(a.Competitors, event.Entity{ID: uuid.UUID{9, byte(i)},
+			Name: fmt.Sprintf("Rival%c", 'A'+i)})
+		a.Citations = append(a.Citations, event.Citation{URL: fmt.Sprintf("https://site-%d.example/%d?utm_source=x", i,
+			n%50), Title: "A page", Cited: true})
 	}
 	a.Products = nil
 	return a
@@ -45,7 +48,8 @@ func BenchmarkLand(b *testing.B) {
 	rows := 0
 	for n := 0; b.Loop(); n++ {
 		began := time.Now()
-		batch := &consume.Batch[sink.Answer]{Topic: "answers", Partition: int32(n), Last: size - 1, Plan: consume.Plan{Last: size - 1, ExtractVersion: extract.Version}}
+		batch := &consume.Batch[sink.Answer]{Topic: "answers", Partition: int32(n), Last: size - 1,
+			Plan: consume.Plan{Last: size - 1, ExtractVersion: extract.Version}}
 		for i := range records {
 			records[i].Partition = int32(n)
 			item, _, err := s.Decode(extract.Version, records[i])
@@ -61,7 +65,8 @@ func BenchmarkLand(b *testing.B) {
 		}
 		landing += time.Since(began)
 		rows += size
-		if err := conn.Exec(b.Context(), "TRUNCATE TABLE answers"); err != nil { // so that the ids of the next batch are new
+		// so that the ids of the next batch are new
+		if err := conn.Exec(b.Context(), "TRUNCATE TABLE answers"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -79,7 +84,8 @@ func BenchmarkLandVisits(b *testing.B) {
 func benchmarkLandVisits(b *testing.B, size int) {
 	conn := migrated(b)
 	s := sink.NewVisits(conn, sink.CachedVisitIDs, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
-	paths, sources := []string{"/", "/products", "/products/new", "/support/warranty", "/stories/how-it-is-made/"}, []string{"chatgpt", "perplexity", "gemini", "claude"}
+	paths, sources := []string{"/", "/products", "/products/new", "/support/warranty", "/stories/how-it-is-made/"},
+		[]string{"chatgpt", "perplexity", "gemini", "claude"}
 	next := 0
 	var reading, landing time.Duration
 	for b.Loop() {
@@ -89,8 +95,10 @@ func benchmarkLandVisits(b *testing.B, size int) {
 			at := day.Add(time.Duration(next) * time.Millisecond / 4)
 			v := visit(uuid.UUID{1, byte(next % 200)}, next)
 			v.ID, v.At = event.RunID(event.Identity{Sample: int64(next), Due: at}), event.At(at)
-			v.Path, v.Platform, v.ReferrerHost, v.Country, v.CountryBy, v.Language = paths[next%5], sources[next%4], "chatgpt.com", []string{"DE", "US", "FR", "GB", ""}[next/7%5], "time_zone", "en-US"
-			v.Screen, v.TimeZone, v.Session, v.Visitor, v.NewSession = "1920x1080", "Europe/Berlin", fmt.Sprintf("%016x", next/3), uint64(next)*0x9e3779b97f4a7c15, next%3 == 0
+			v.Path, v.Platform, v.ReferrerHost, v.Country, v.CountryBy, v.Language = paths[next%5], sources[next%4],
+				"chatgpt.com", []string{"DE", "US", "FR", "GB", ""}[next/7%5], "time_zone", "en-US"
+			v.Screen, v.TimeZone, v.Session, v.Visitor, v.NewSession = "1920x1080", "Europe/Berlin",
+				fmt.Sprintf("%016x", next/3), uint64(next)*0x9e3779b97f4a7c15, next%3 == 0
 			value, err := event.EncodeVisit(nil, v)
 			if err != nil {
 				b.Fatal(err)

@@ -27,12 +27,15 @@ func reread(a *event.Answer, revision int64) *event.Answer {
 }
 
 // batch is records as a consumer hands them over.
-func (w *environment) batch(t *testing.T, s *sink.Answers, partition int32, first int64, records ...*event.Answer) *consume.Batch[sink.Answer] {
+func (w *environment) batch(t *testing.T, s *sink.Answers, partition int32, first int64,
+	records ...*event.Answer) *consume.Batch[sink.Answer] {
 	t.Helper()
-	b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: partition, First: first, Last: first + int64(len(records)) - 1}
+	b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: partition, First: first,
+		Last: first + int64(len(records)) - 1}
 	b.Plan = consume.Plan{Last: b.Last, ExtractVersion: s.Version()}
 	for i, a := range records {
-		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Partition: partition, Offset: first + int64(i), Value: encoded(t, a), Time: day})
+		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Partition: partition,
+			Offset: first + int64(i), Value: encoded(t, a), Time: day})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,37 +62,41 @@ func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
 	first.Usage = &event.Usage{InputTokens: 7, CostUSD: "0.5"}
 	renamed := reread(first, 2)
 	renamed.Brand.Aliases = []string{"Glow"}
-	renamed.Competitors = []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000f")), Name: "Sol"}}
+	renamed.Competitors = []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000f")),
+		Name: "Sol"}}
 	before := w.batch(t, s, 0, 0, first)
 	correction := w.batch(t, s, 0, 1, renamed, renamed, first, reread(first, 1), reread(answer(1), 2))
-	for _, b := range []*consume.Batch[sink.Answer]{before, correction, correction} { // the last once more, as after a crash
+	// the last once more, as after a crash
+	for _, b := range []*consume.Batch[sink.Answer]{before, correction, correction} {
 		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for question, want := range map[string]uint64{
-		"SELECT count() FROM answers":                                                                          3,
-		"SELECT toUInt64(sum(sign)) FROM answers":                                                              1,
-		"SELECT toUInt64(sum(sign * mention_count)) FROM answers":                                              2,
-		"SELECT count() FROM answers WHERE text != '' AND notEmpty(raw_citations.url) AND raw_products != ''":  1,
-		"SELECT toUInt64(sum(input_tokens)) FROM answers":                                                      7,
-		"SELECT toUInt64(sum(cost_usd) * 10) FROM answers":                                                     5,
-		"SELECT toUInt64(sum(answers)) FROM answer_daily":                                                      1,
-		"SELECT toUInt64(sum(mentions)) FROM answer_daily":                                                     2,
-		"SELECT toUInt64(sum(mentions)) FROM entity_prompt_daily WHERE entity_id = brand_id":                   2,
-		"SELECT toUInt64(sum(mentions)) FROM entity_prompt_daily WHERE entity_id != brand_id":                  0,
-		"SELECT toUInt64(sum(sign)) FROM citations":                                                            1,
-		"SELECT toUInt64(sum(answers)) FROM citation_daily":                                                    1,
-		"SELECT toUInt64(sum(citations)) FROM citation_daily":                                                  1,
-		"SELECT toUInt64(sum(sign)) FROM shopping_cards":                                                       1,
-		"SELECT toUInt64(max(last_offset)) FROM log_progress":                                                  1, // duplicates and outdated rereads leave no row
+		"SELECT count() FROM answers":                                                                         3,
+		"SELECT toUInt64(sum(sign)) FROM answers":                                                             1,
+		"SELECT toUInt64(sum(sign * mention_count)) FROM answers":                                             2,
+		"SELECT count() FROM answers WHERE text != '' AND notEmpty(raw_citations.url) AND raw_products != ''": 1,
+		"SELECT toUInt64(sum(input_tokens)) FROM answers":                                                     7,
+		"SELECT toUInt64(sum(cost_usd) * 10) FROM answers":                                                    5,
+		"SELECT toUInt64(sum(answers)) FROM answer_daily":                                                     1,
+		"SELECT toUInt64(sum(mentions)) FROM answer_daily":                                                    2,
+		"SELECT toUInt64(sum(mentions)) FROM entity_prompt_daily WHERE entity_id = brand_id":                  2,
+		"SELECT toUInt64(sum(mentions)) FROM entity_prompt_daily WHERE entity_id != brand_id":                 0,
+		"SELECT toUInt64(sum(sign)) FROM citations":                                                           1,
+		"SELECT toUInt64(sum(answers)) FROM citation_daily":                                                   1,
+		"SELECT toUInt64(sum(citations)) FROM citation_daily":                                                 1,
+		"SELECT toUInt64(sum(sign)) FROM shopping_cards":                                                      1,
+		// duplicates and outdated rereads leave no row
+		"SELECT toUInt64(max(last_offset)) FROM log_progress":                                                  1,
 		"SELECT toUInt64(argMax(revision, sign)) FROM (SELECT * FROM answers ORDER BY revision DESC LIMIT 10)": 2,
 	} {
 		if got := w.number(t, question); got != want {
 			t.Errorf("%s: %d, want %d", question, got, want)
 		}
 	}
-	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 1, "corrected": 2, "duplicate": 2, "outdated": 6})
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers",
+		map[string]float64{"inserted": 1, "corrected": 2, "duplicate": 2, "outdated": 6})
 }
 
 // wantMetric holds a counter of a table to its values by outcome.
@@ -135,7 +142,8 @@ func named(a *event.Answer, brand int, revision int64) *event.Answer {
 		names := []string{"Lumen", "Glow", "Sol", "Nova", "Arc"}
 		pick.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		return event.Entity{
-			ID: uuid.UUID{1, byte(brand), 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, id}, Name: names[0], Aliases: names[1 : pick.IntN(3)+1],
+			ID: uuid.UUID{1, byte(brand), 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, id}, Name: names[0],
+			Aliases: names[1 : pick.IntN(3)+1],
 			Domains: []string{[]string{"lumen.example", "glow.example", "sol.example"}[pick.IntN(3)]},
 		}
 	}
@@ -151,20 +159,25 @@ func named(a *event.Answer, brand int, revision int64) *event.Answer {
 // run is a new answer of a brand, or a run that was given up.
 func (e *editing) run(brand, n int) *event.Answer {
 	a := answer(n)
-	a.ID = event.RunID(event.Identity{BrandID: uuid.UUID{1, byte(brand)}, Sample: int64(n + 1), Due: a.AnsweredAt.Add(-time.Duration(e.random.IntN(24)) * time.Hour)})
+	a.ID = event.RunID(event.Identity{BrandID: uuid.UUID{1, byte(brand)}, Sample: int64(n + 1),
+		Due: a.AnsweredAt.Add(-time.Duration(e.random.IntN(24)) * time.Hour)})
 	a.Platform = []string{"openai", "openai", "google-shopping", "perplexity"}[e.random.IntN(4)]
 	a.Text = ""
 	for range 3 {
-		a.Text += []string{"Lumen is good. ", "Glow is bad. ", "Take Sol. ", "Nova and Arc are great. ", "None. "}[e.random.IntN(5)]
+		a.Text += []string{"Lumen is good. ", "Glow is bad. ", "Take Sol. ", "Nova and Arc are great. ",
+			"None. "}[e.random.IntN(5)]
 	}
 	a.Citations = nil
 	for range e.random.IntN(4) {
-		url := []string{"https://lumen.example/a", "https://glow.example/b", "https://sol.example/", "https://reddit.com/r/lamps"}[e.random.IntN(4)]
+		url := []string{"https://lumen.example/a", "https://glow.example/b", "https://sol.example/",
+			"https://reddit.com/r/lamps"}[e.random.IntN(4)]
 		a.Citations = append(a.Citations, event.Citation{URL: url, Cited: e.random.IntN(4) > 0})
 	}
-	a.Products = []event.Product{{Title: "Lumen One", PriceAmount: "12.5", PriceCurrency: "EUR", Rating: 4.3}, {Title: "Sol", Brand: "Sol"}}
+	a.Products = []event.Product{{Title: "Lumen One", PriceAmount: "12.5", PriceCurrency: "EUR", Rating: 4.3},
+		{Title: "Sol", Brand: "Sol"}}
 	a.Prompt.Text = []string{"best lamp?", "is Nova any good?"}[e.random.IntN(2)]
-	a.SearchQueries, a.Usage = []string{"lamp"}, &event.Usage{InputTokens: 3, OutputTokens: int64(n), CostUSD: "0.000001"}
+	a.SearchQueries, a.Usage = []string{"lamp"}, &event.Usage{InputTokens: 3, OutputTokens: int64(n),
+		CostUSD: "0.000001"}
 	if e.random.IntN(6) == 0 {
 		a.Text, a.Citations, a.Products, a.SearchQueries, a.Finish = "", nil, nil, nil, ""
 		a.GivenUp = &event.GivenUp{Class: "timeout", Error: "late"}
@@ -221,27 +234,44 @@ func fold(records []*event.Answer) []*event.Answer {
 // standings are every table that answers feed, net of corrections.
 var standings = []string{
 	"SELECT * EXCEPT (sign, log_topic, log_partition, log_offset, text, search_queries, `raw_citations.url`, `raw_citations.title`, `raw_citations.cited`, raw_products, input_tokens, output_tokens, searches, cost_usd), sum(sign) AS net FROM answers GROUP BY ALL HAVING net != 0",
-	"SELECT organization_id, brand_id, id, max(text), sum(text != ''), sum(length(search_queries)), sumMap(raw_citations.url, arrayMap(x -> 1, raw_citations.url)), max(raw_products), sum(input_tokens), sum(output_tokens), sum(cost_usd) FROM answers GROUP BY ALL",
-	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(mentions), sum(citations), sum(visibility), sum(visibility_named) FROM answer_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(mentions) != 0 OR sum(inverse_position) != 0",
-	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(visible_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(visibility_named) FROM entity_prompt_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(visible_answers) != 0 OR sum(mentions) != 0",
-	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position) FROM brand_prompt_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(mention_answers) != 0 OR sum(inverse_position) != 0",
+	"SELECT organization_id, brand_id, id, max(text), sum(text != ''), sum(length(search_queries)), " +
+		"sumMap(raw_citations.url, arrayMap(x -> 1, raw_citations.url)), max(raw_products), sum(input_tokens), " +
+		"sum(output_tokens), sum(cost_usd) FROM answers GROUP BY ALL",
+	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, sum(runs), " +
+		"sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position), " +
+		"sum(mentions), sum(citations), sum(visibility), sum(visibility_named) FROM answer_daily GROUP BY ALL " +
+		"HAVING sum(runs) != 0 OR sum(mentions) != 0 OR sum(inverse_position) != 0",
+	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id, " +
+		"sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(visible_answers), " +
+		"sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), " +
+		"sum(visibility_named) FROM entity_prompt_daily GROUP BY ALL HAVING sum(runs) != 0 OR " +
+		"sum(visible_answers) != 0 OR sum(mentions) != 0",
+	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, " +
+		"sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position) " +
+		"FROM brand_prompt_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(mention_answers) != 0 OR " +
+		"sum(inverse_position) != 0",
 	"SELECT * EXCEPT (sign), sum(sign) AS net FROM citations GROUP BY ALL HAVING net != 0",
 	"SELECT * EXCEPT (sign), sum(sign) AS net FROM shopping_cards GROUP BY ALL HAVING net != 0",
-	"SELECT * EXCEPT (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source), sum(answers) AS a, sum(citations) AS c, sum(citing_answers) AS ca, sum(citing_answers_source) AS cs, sum(domain_answers) AS da, sum(domain_answers_source) AS ds FROM citation_daily GROUP BY ALL HAVING a != 0 OR c != 0 OR ca != 0 OR cs != 0 OR da != 0 OR ds != 0",
+	"SELECT * EXCEPT (answers, citations, citing_answers, citing_answers_source, domain_answers, " +
+		"domain_answers_source), sum(answers) AS a, sum(citations) AS c, sum(citing_answers) AS ca, " +
+		"sum(citing_answers_source) AS cs, sum(domain_answers) AS da, sum(domain_answers_source) AS ds FROM " +
+		"citation_daily GROUP BY ALL HAVING a != 0 OR c != 0 OR ca != 0 OR cs != 0 OR da != 0 OR ds != 0",
 }
 
 // stands is the result of a question, as lines in order.
 func (w *environment) stands(t *testing.T, question string) []string {
 	t.Helper()
 	var lines []string
-	if err := w.conn.QueryRow(context.Background(), "SELECT arraySort(groupArray(toString(tuple(*)))) FROM ("+question+")").Scan(&lines); err != nil {
+	if err := w.conn.QueryRow(context.Background(), "SELECT arraySort(groupArray(toString(tuple(*)))) FROM "+
+		"("+question+")").Scan(&lines); err != nil {
 		t.Fatal(question, err)
 	}
 	return lines
 }
 
 // targets are what an insert of answers feeds one after the other.
-var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "brand_prompt_daily", "citations", "citation_daily", "shopping_cards", "log_progress"}
+var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "brand_prompt_daily", "citations",
+	"citation_daily", "shopping_cards", "log_progress"}
 
 // Any records and rereads, cut into any batches, which fail at any table and are landed again by the same process or
 // another, make the same figures as the answers with their final names in an empty warehouse.
@@ -277,7 +307,8 @@ func TestCorrectionsComeToTheFinalNames(t *testing.T) {
 }
 
 // landSomehow lands a batch after failures, and gives the sink that goes on.
-func (w *environment) landSomehow(t *testing.T, random *rand.Rand, s *sink.Answers, partition int32, first int64, records []*event.Answer) *sink.Answers {
+func (w *environment) landSomehow(t *testing.T, random *rand.Rand, s *sink.Answers, partition int32, first int64,
+	records []*event.Answer) *sink.Answers {
 	t.Helper()
 	for {
 		broken := random.IntN(3) == 0

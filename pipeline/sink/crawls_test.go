@@ -23,7 +23,8 @@ func crawl(brand uuid.UUID, n int) *event.Crawl {
 	return &event.Crawl{
 		V: event.Version, ID: event.CrawlID("lumen.example", []byte("GET /a"), n, at),
 		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")), BrandID: brand,
-		At: event.At(at), Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lumen.example", Path: "/a",
+		At: event.At(at), Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining,
+		Host: "lumen.example", Path: "/a",
 		Status: 200, Bytes: 100, Verified: new(true),
 	}
 }
@@ -61,9 +62,11 @@ func (w *environment) wantCrawls(t *testing.T, want uint64) {
 func (w *environment) landCrawls(t *testing.T, s *sink.Crawls, partition int32, first int64, values ...[]byte) error {
 	t.Helper()
 	record := func(offset int64) consume.Record {
-		return consume.Record{Topic: w.topic, Partition: partition, Offset: offset, Value: values[offset-first], Time: day}
+		return consume.Record{Topic: w.topic, Partition: partition, Offset: offset, Value: values[offset-first],
+			Time: day}
 	}
-	b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: partition, First: first, Last: first + int64(len(values)) - 1}
+	b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: partition, First: first,
+		Last: first + int64(len(values)) - 1}
 	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
 		var all []*consume.Record
 		for _, offset := range offsets {
@@ -100,7 +103,8 @@ func TestEachCrawlOnce(t *testing.T) {
 		}
 	}
 	w.wantCrawls(t, 21)
-	if err := w.landCrawls(t, w.crawlSink(t), 0, 35, crawls(t, uuid.UUID{2}, upTo(30, 35)...)...); err != nil { // of another brand
+	// of another brand
+	if err := w.landCrawls(t, w.crawlSink(t), 0, 35, crawls(t, uuid.UUID{2}, upTo(30, 35)...)...); err != nil {
 		t.Fatal(err)
 	}
 	w.wantCrawls(t, 26)
@@ -159,9 +163,12 @@ func TestACrashedBatchOfCrawlsIsReplayed(t *testing.T) {
 func testEachCrawlOnceOnTwoShards(t *testing.T, w *environment) {
 	target := w.crawlSink(t)
 	for n, shard := range []int{0, 1, 0} {
-		b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: int32(shard), First: int64(10 * n), Last: int64(10*n + 9), Plan: consume.Plan{Shard: shard}}
+		b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: int32(shard), First: int64(10 * n),
+			Last: int64(10*n + 9), Plan: consume.Plan{Shard: shard}}
 		for i, value := range crawls(t, lumen, upTo(5*n, 5*n+10)...) {
-			item, _, err := target.Decode(target.Version(), consume.Record{Topic: w.topic, Partition: b.Partition, Offset: b.First + int64(i), Value: value, Time: day})
+			item, _, err := target.Decode(target.Version(),
+				consume.Record{Topic: w.topic, Partition: b.Partition, Offset: b.First + int64(i), Value: value,
+					Time: day})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,11 +25,13 @@ func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, _, _ := strings.Cut(sqlComment.ReplaceAllString(string(text), ""), "FROM")
-	read := strings.FieldsFunc(strings.TrimPrefix(list, "SELECT"), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	read := strings.FieldsFunc(strings.TrimPrefix(list, "SELECT"),
+		func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 
 	var row clickhouse.AnswerRow
 	value := reflect.ValueOf(&row).Elem()
-	columns := slices.DeleteFunc(reflect.VisibleFields(value.Type()), func(f reflect.StructField) bool { return f.Anonymous })
+	columns := slices.DeleteFunc(reflect.VisibleFields(value.Type()),
+		func(f reflect.StructField) bool { return f.Anonymous })
 	for _, c := range columns {
 		value.FieldByIndex(c.Index).Set(something(c.Type))
 	}

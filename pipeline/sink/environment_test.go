@@ -67,7 +67,8 @@ func newEnvironment(t *testing.T, brokers []string, partitions int) *environment
 func newEnvironmentOn(t *testing.T, conn *clickhouse.Conn, brokers []string, partitions int) *environment {
 	t.Helper()
 	prefix := testkit.Prefix(t)
-	w := &environment{brokers: brokers, topic: prefix + "answers", group: prefix + "sink", conn: conn, last: map[int32]int64{}}
+	w := &environment{brokers: brokers, topic: prefix + "answers", group: prefix + "sink", conn: conn,
+		last: map[int32]int64{}}
 	if partitions == 0 {
 		return w
 	}
@@ -89,7 +90,9 @@ func (w *environment) addPartitions(t *testing.T, partitions int) {
 	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
 	wait.For(t, "the partitions to be added", func() bool {
-		created, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: w.topic, Count: int32(partitions)}}})
+		created, err := client.CreatePartitions(t.Context(),
+			&kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: w.topic,
+				Count: int32(partitions)}}})
 		if err == nil {
 			err = created.Errors[w.topic]
 		}
@@ -110,7 +113,8 @@ func (w *environment) clear(t *testing.T) {
 			t.Fatal(err)
 		}
 		var tables []string
-		err = shard.QueryRow(t.Context(), "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND name NOT LIKE 'schema_%'").Scan(&tables)
+		err = shard.QueryRow(t.Context(), "SELECT groupArray(name) FROM system.tables WHERE database = "+
+			"currentDatabase() AND endsWith(engine, 'MergeTree') AND name NOT LIKE 'schema_%'").Scan(&tables)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +179,8 @@ func (w *environment) appendAt(t *testing.T, partition int, at time.Time, values
 			records = append(records, kafka.Record{Value: kafka.NewBytes(v), Time: at})
 		}
 		answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-			Topic: w.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+			Topic: w.topic, Partition: partition, RequiredAcks: kafka.RequireAll,
+			Records: kafka.NewRecordReader(records...),
 		})
 		if err == nil {
 			err = answer.Error
@@ -187,13 +192,15 @@ func (w *environment) appendAt(t *testing.T, partition int, at time.Time, values
 	})
 }
 
-func (w *environment) consume(t *testing.T, target consume.Target[sink.Answer], limits consume.Limits, done func(*consume.Consumer[sink.Answer]) bool) {
+func (w *environment) consume(t *testing.T, target consume.Target[sink.Answer], limits consume.Limits,
+	done func(*consume.Consumer[sink.Answer]) bool) {
 	t.Helper()
 	run(t, w, target, limits, done)
 }
 
 // run runs a consumer until done is true, then stops it as a signal would.
-func run[T any](t *testing.T, w *environment, target consume.Target[T], limits consume.Limits, done func(*consume.Consumer[T]) bool) {
+func run[T any](t *testing.T, w *environment, target consume.Target[T], limits consume.Limits,
+	done func(*consume.Consumer[T]) bool) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
@@ -252,7 +259,8 @@ func (w *environment) number(t *testing.T, question string) uint64 {
 // failBelow lets inserts fail once they have come to a table, as if the server were out of memory there, until repair.
 func (w *environment) failBelow(t *testing.T, table string) (repair func()) {
 	t.Helper()
-	w.exec(t, "CREATE MATERIALIZED VIEW failing TO deadletters AS SELECT '' AS log_topic, toInt32(throwIf(1, 'no memory', toInt16(241))) AS log_partition FROM "+table+
+	w.exec(t, "CREATE MATERIALIZED VIEW failing TO deadletters AS SELECT '' AS log_topic, toInt32(throwIf(1, 'no "+
+		"memory', toInt16(241))) AS log_partition FROM "+table+
 		" SETTINGS allow_custom_error_code_in_throwif = 1")
 	return func() { w.exec(t, "DROP VIEW failing SYNC") }
 }

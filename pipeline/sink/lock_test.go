@@ -65,7 +65,8 @@ func TestStoppedSinksPlanNothing(t *testing.T) {
 			t.Error(err)
 		}
 		<-target.entered
-		if _, err := w.control.LockSinksExclusive(t.Context(), 0, 50*time.Millisecond); !errors.Is(err, postgres.ErrSinksBusy) {
+		if _, err := w.control.LockSinksExclusive(t.Context(), 0, 50*time.Millisecond); !errors.Is(err,
+			postgres.ErrSinksBusy) {
 			t.Errorf("locked in the middle of a batch: %v", err)
 		}
 		if open := w.open(t); !slices.Equal(open, []int64{0}) {
@@ -85,7 +86,8 @@ func TestStoppedSinksPlanNothing(t *testing.T) {
 func (w *environment) lockAwaited(t *testing.T) bool {
 	t.Helper()
 	var n int
-	err := w.control.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n)
+	err := w.control.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT "+
+		"granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,8 @@ func TestABatchWhoseLockWasLostWaits(t *testing.T) {
 	w.lock = func(ctx context.Context, shard int) (consume.SinkLock, error) {
 		h, err := w.control.LockSinksShared(ctx, shard)
 		if err == nil && stop.Load() == nil { // between the first lock and its plan
-			execPostgres(t, dsn, "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+			execPostgres(t, dsn, "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' "+
+				"AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 			stop.Store(w.lockExclusive(t))
 			if open := w.open(t); len(open) != 0 {
 				t.Errorf("open before anything was planned: %v", open)
@@ -149,7 +152,8 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	dsn := w.withControlPlane(t)
 	organizations := []uuid.UUID{{1}, {2}}
 	remove := func(kind string, id, organization uuid.UUID) {
-		execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ($1, $2, $3)", kind, id, organization)
+		execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ($1, $2, $3)", kind,
+			id, organization)
 	}
 	answerOf := func(n, organization int, brand uuid.UUID) *event.Answer {
 		a := answer(n)
@@ -166,13 +170,15 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	batch := w.batch(t, s, 0, 0, answerOf(0, 0, uuid.UUID{11}), answerOf(1, 0, uuid.UUID{12}), answerOf(2, 1, uuid.UUID{13}), answerOf(3, 0, uuid.UUID{12}), reread(answerOf(4, 0, uuid.UUID{11}), 2))
+	batch := w.batch(t, s, 0, 0, answerOf(0, 0, uuid.UUID{11}), answerOf(1, 0, uuid.UUID{12}),
+		answerOf(2, 1, uuid.UUID{13}), answerOf(3, 0, uuid.UUID{12}), reread(answerOf(4, 0, uuid.UUID{11}), 2))
 	batch.Lock = lock
 	if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 		t.Fatal(err)
 	}
 	w.wantEachOnce(t, 2)
-	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 2, "deleted": 3})
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers",
+		map[string]float64{"inserted": 2, "deleted": 3})
 
 	visited := &consume.Batch[sink.Visit]{Topic: w.topic + "-visits", Last: 2, Lock: lock}
 	for i, brand := range []uuid.UUID{{11}, {12}, {11}} {
@@ -209,30 +215,37 @@ func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 	dsn := w.withControlPlane(t)
 	w.append(t, answers(t, 0, 30)...) // answer n is of month n%3: March, April, May
 	w.consume(t, w.sink(t), small, w.landed(29))
-	execPostgres(t, dsn, "INSERT INTO private.frozen_months (topic, month) VALUES ('answers', '2026-04-01'), ('visits', '2026-05-01')")
+	execPostgres(t, dsn, "INSERT INTO private.frozen_months (topic, month) VALUES ('answers', '2026-04-01'), "+
+		"('visits', '2026-05-01')")
 	before := w.number(t, "SELECT sum(cityHash64(toString(tuple(*)))) FROM answers WHERE toYYYYMM(day) = 202604")
 	w.append(t, answers(t, 27, 36)...) // 27 to 29 again, six new ones: 28, 31, 34 are of April
-	w.append(t, encoded(t, reread(answer(1), 5)), encoded(t, reread(answer(3), 5)), []byte("garbage"), answers(t, 60, 61)[0])
+	w.append(t, encoded(t, reread(answer(1), 5)), encoded(t, reread(answer(3), 5)), []byte("garbage"),
+		answers(t, 60, 61)[0])
 	registry := prometheus.NewRegistry()
 	w.consume(t, w.sinkWith(t, registry), small, w.landed(42))
 	if n := w.number(t, "SELECT count() FROM answers WHERE sign = 1 AND revision = 1"); n != 35 {
 		t.Errorf("%d answers, want 30 and 32, 33, 35 of other months, 30 and 60", n)
 	}
-	if after := w.number(t, "SELECT sum(cityHash64(toString(tuple(*)))) FROM answers WHERE toYYYYMM(day) = 202604"); after != before {
+	if after := w.number(t, "SELECT sum(cityHash64(toString(tuple(*)))) FROM answers WHERE toYYYYMM(day) = "+
+		"202604"); after != before {
 		t.Error("the frozen month has changed")
 	}
 	var letters []string
-	if err := w.conn.QueryRow(t.Context(), "SELECT groupArray(letter) FROM (SELECT concat(toString(log_offset), ' ', reason) AS letter FROM deadletters ORDER BY log_offset)").Scan(&letters); err != nil {
+	if err := w.conn.QueryRow(t.Context(), "SELECT groupArray(letter) FROM (SELECT concat(toString(log_offset), ' "+
+		"', reason) AS letter FROM deadletters ORDER BY log_offset)").Scan(&letters); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"31 month frozen", "34 month frozen", "37 month frozen", "41 malformed"}; !slices.Equal(letters, want) {
+	if want := []string{"31 month frozen", "34 month frozen", "37 month frozen",
+		"41 malformed"}; !slices.Equal(letters, want) {
 		t.Errorf("dead letters %q, want %q", letters, want)
 	}
 	var value string
-	if err := w.conn.QueryRow(t.Context(), "SELECT value FROM deadletters WHERE log_offset = 34").Scan(&value); err != nil || value != string(encoded(t, answer(31))) {
+	if err := w.conn.QueryRow(t.Context(), "SELECT value FROM deadletters WHERE log_offset = "+
+		"34").Scan(&value); err != nil || value != string(encoded(t, answer(31))) {
 		t.Errorf("kept %.80q, %v", value, err)
 	}
-	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 5, "duplicate": 2, "outdated": 1, "corrected": 1})
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers",
+		map[string]float64{"inserted": 5, "duplicate": 2, "outdated": 1, "corrected": 1})
 }
 
 // The same of visits, which are read in larger batches.
@@ -240,9 +253,13 @@ func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)
 	dsn := w.withControlPlane(t)
-	execPostgres(t, dsn, fmt.Sprintf("INSERT INTO private.frozen_months (topic, month) VALUES ('visits', '%s')", day.Format("2006-01")+"-01"))
+	execPostgres(t, dsn, fmt.Sprintf("INSERT INTO private.frozen_months (topic, month) VALUES ('visits', '%s')",
+		day.Format("2006-01")+"-01"))
 	w.append(t, visits(t, lumen, upTo(0, 20)...)...)
-	run(t, w, w.visitSink(t, 10), small, func(*consume.Consumer[sink.Visit]) bool { return w.number(t, "SELECT count() FROM deadletters") == 20 })
+	run(t, w, w.visitSink(t, 10), small, func(*consume.Consumer[sink.Visit]) bool {
+		return w.number(t,
+			"SELECT count() FROM deadletters") == 20
+	})
 	w.wantVisits(t, 0)
 }
 
@@ -278,7 +295,8 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 				t.Fatal("a view that throws let a batch pass")
 			}
 			repair()
-			execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', $1, $1)", deleted)
+			execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', $1, $1)",
+				deleted)
 			for range 2 {
 				if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 					t.Fatal(err)
@@ -286,8 +304,10 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 			}
 			questions := map[string]string{}
 			for _, question := range []string{
-				"SELECT count() FROM answers", "SELECT toUInt64(sum(answers)) FROM answer_daily", "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
-				"SELECT count() FROM citations", "SELECT toUInt64(sum(citations)) FROM citation_daily", "SELECT count() FROM shopping_cards",
+				"SELECT count() FROM answers", "SELECT toUInt64(sum(answers)) FROM answer_daily",
+				"SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
+				"SELECT count() FROM citations", "SELECT toUInt64(sum(citations)) FROM citation_daily",
+				"SELECT count() FROM shopping_cards",
 			} {
 				questions[question] = fmt.Sprintf("%s WHERE brand_id = '%s'", question, remaining)
 			}

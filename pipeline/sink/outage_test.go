@@ -158,7 +158,8 @@ func TestClickHouseAway(t *testing.T) {
 		w.append(t, answers(t, 40, 140)...)
 		before := target.attempts.Load()
 		wait.For(t, "the metrics", func() bool {
-			return gauge(t, w.registry, "answerscope_consume_lag_records") == 100 && gauge(t, w.registry, "answerscope_consume_lag_seconds") > 3 && target.attempts.Load() > before+1
+			return gauge(t, w.registry, "answerscope_consume_lag_records") == 100 &&
+				gauge(t, w.registry, "answerscope_consume_lag_seconds") > 3 && target.attempts.Load() > before+1
 		})
 		if n, most := target.read.Load()-target.landed.Load(), int64(2*limits.Records+1); n > most {
 			t.Errorf("%d records in memory, want at most %d", n, most)
@@ -241,7 +242,10 @@ func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 			}
 			s.up(t)
 		}
-		wait.For(t, "the records to land", func() bool { return before+int(target.landed.Load()) >= appended && len(w.open(t)) == 0 })
+		wait.For(t, "the records to land", func() bool {
+			return before+int(target.landed.Load()) >= appended &&
+				len(w.open(t)) == 0
+		})
 		return true
 	})
 	w.reconcile(t)
@@ -271,7 +275,10 @@ func TestBrokersRestart(t *testing.T) {
 						broker.up(t)
 						w.appendTo(t, n/20%2, answers(t, n, n+20)...)
 					}
-					wait.For(t, "the records to land", func() bool { return landed() >= int64(20*restarts+20) && len(w.open(t)) == 0 })
+					wait.For(t, "the records to land", func() bool {
+						return landed() >= int64(20*restarts+20) &&
+							len(w.open(t)) == 0
+					})
 					return true
 				})
 				return true

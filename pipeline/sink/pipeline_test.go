@@ -63,11 +63,14 @@ func answer(n int) *event.Answer {
 	brand := uuid.Must(uuid.FromString("01890000-0000-7000-8000-000000000001"))
 	at := day.AddDate(0, n%3, n%20)
 	return &event.Answer{
-		V:              event.Version,
-		ID:             event.RunID(event.Identity{BrandID: brand, PromptText: "best lamp?", Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
+		V: event.Version,
+		ID: event.RunID(event.Identity{BrandID: brand, PromptText: "best lamp?", Platform: "openai",
+			Model: "m", Sample: int64(n + 1), Due: at}),
 		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")),
-		Brand:          event.Brand{Entity: event.Entity{ID: brand, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: 1},
-		Competitors:    []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000c")), Name: "Glow", Domains: []string{"glow.example"}}},
+		Brand: event.Brand{Entity: event.Entity{ID: brand, Name: "Lumen", Domains: []string{"lumen.example"}},
+			Revision: 1},
+		Competitors: []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000c")),
+			Name: "Glow", Domains: []string{"glow.example"}}},
 		Prompt: event.Prompt{
 			ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000d")), Text: "best lamp?",
 			SetID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000e")),
@@ -219,12 +222,14 @@ func TestOpenBatchesAreOfAGroupWithoutMembers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), w.group+" has 1 members") {
 			t.Errorf("open beside a consumer: %v, %v", open, err)
 		}
-		if _, err := consume.Positions(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic); err != nil {
+		if _, err := consume.Positions(t.Context(), producer.Connection{Brokers: brokers}, w.group,
+			w.topic); err != nil {
 			t.Errorf("positions beside a consumer: %v", err)
 		}
 		return true
 	})
-	if open, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic+"-none"); open != nil || err != nil {
+	if open, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: brokers}, w.group,
+		w.topic+"-none"); open != nil || err != nil {
 		t.Errorf("of a topic that does not exist: %v, %v", open, err)
 	}
 }
@@ -236,7 +241,8 @@ func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
 	w.append(t, encoded(t, answer(0)), []byte(`{"v":1,"id":"no"}`), []byte("\xff"), encoded(t, answer(1)))
 	w.consume(t, w.sink(t), small, w.landed(3))
 	w.wantEachOnce(t, 2)
-	if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset IN (1, 2) AND value IN ('{\"v\":1,\"id\":\"no\"}', '\\xff')"); n != 2 {
+	if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset IN (1, 2) AND "+
+		"value IN ('{\"v\":1,\"id\":\"no\"}', '\\xff')"); n != 2 {
 		t.Errorf("%d dead letters, want 2", n)
 	}
 }
@@ -250,7 +256,8 @@ func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 	w.append(t, encoded(t, answer(0)), []byte(newer), encoded(t, answer(2)))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
-		return err != nil && strings.Contains(err.Error(), "/0 stopped: offset 1") && strings.Contains(err.Error(), "99") &&
+		return err != nil && strings.Contains(err.Error(), "/0 stopped: offset 1") &&
+			strings.Contains(err.Error(), "99") &&
 			w.number(t, "SELECT count() FROM answers") == 1
 	})
 	w.wantEachOnce(t, 1)
@@ -337,7 +344,8 @@ func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
 	wait.For(t, "the group", func() bool { // the group must have no members for that
 		answer, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
-			GroupID: w.group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{w.topic: {{Partition: 0, Offset: 10}}},
+			GroupID: w.group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{w.topic: {{Partition: 0,
+				Offset: 10}}},
 		})
 		return err == nil && answer.Topics[w.topic][0].Error == nil
 	})
@@ -366,7 +374,8 @@ func TestAPanicStopsThePartition(t *testing.T) {
 	w.append(t, answers(t, 0, 3)...)
 	w.consume(t, panicking{w.sink(t)}, small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
-		return err != nil && strings.Contains(err.Error(), "offset 1: panic: index out of range") && w.number(t, "SELECT count() FROM answers") == 1
+		return err != nil && strings.Contains(err.Error(), "offset 1: panic: index out of range") &&
+			w.number(t, "SELECT count() FROM answers") == 1
 	})
 	w.wantEachOnce(t, 1)
 }
@@ -380,6 +389,7 @@ func TestARereadWaitsForANewerBuild(t *testing.T) {
 	w.append(t, encoded(t, answer(0)), encoded(t, later))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
-		return err != nil && strings.Contains(err.Error(), fmt.Sprint("offset 1: a reread for extract version ", extract.Version+1)) && w.number(t, "SELECT count() FROM answers") == 1
+		return err != nil && strings.Contains(err.Error(), fmt.Sprint("offset 1: a reread for extract version ",
+			extract.Version+1)) && w.number(t, "SELECT count() FROM answers") == 1
 	})
 }

@@ -39,18 +39,21 @@ func TestAConsumerThatWasReplacedAddsNothing(t *testing.T) {
 		w.withControlPlane(t)
 		w.append(t, answers(t, 0, 20)...)
 		w.append(t, encoded(t, reread(answer(3), 2)), encoded(t, reread(answer(4), 2)))
-		hung := &hanging{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{}), landed: make(chan error, 1)}
-		w.consume(t, hung, consume.Limits{Records: 100, Bytes: 1 << 20, Linger: small.Linger}, func(*consume.Consumer[sink.Answer]) bool {
-			<-hung.entered
-			w.consume(t, w.sink(t), small, w.landed(21)) // whatever its limits are, the planned batch is landed as it was
-			w.append(t, answers(t, 20, 30)...)
-			w.consume(t, w.sink(t), small, w.landed(31))
-			close(hung.leave)
-			if err := <-hung.landed; err != nil {
-				t.Error(err)
-			}
-			return true
-		})
+		hung := &hanging{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{}),
+			landed: make(chan error, 1)}
+		w.consume(t, hung, consume.Limits{Records: 100, Bytes: 1 << 20, Linger: small.Linger},
+			func(*consume.Consumer[sink.Answer]) bool {
+				<-hung.entered
+				// whatever its limits are, the planned batch is landed as it was
+				w.consume(t, w.sink(t), small, w.landed(21))
+				w.append(t, answers(t, 20, 30)...)
+				w.consume(t, w.sink(t), small, w.landed(31))
+				close(hung.leave)
+				if err := <-hung.landed; err != nil {
+					t.Error(err)
+				}
+				return true
+			})
 		if n := w.number(t, "SELECT count() FROM answers"); n != 34 {
 			t.Errorf("%d rows, want 30 answers and two corrections of two rows", n)
 		}

@@ -22,7 +22,8 @@ import (
 // then, and others have not. repair drops the view.
 func (w *environment) refuse(t *testing.T, below string) (repair func()) {
 	t.Helper()
-	w.exec(t, "CREATE MATERIALIZED VIEW refusing TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(platform = 'poison')) AS last_offset FROM "+below)
+	w.exec(t, "CREATE MATERIALIZED VIEW refusing TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, "+
+		"toInt64(throwIf(platform = 'poison')) AS last_offset FROM "+below)
 	return func() { w.exec(t, "DROP VIEW refusing SYNC") }
 }
 
@@ -34,7 +35,8 @@ func poison(n int) *event.Answer {
 }
 
 // logged is a batch of answers whose records can be fetched once more.
-func (w *environment) logged(t *testing.T, s *sink.Answers, first int64, records ...*event.Answer) *consume.Batch[sink.Answer] {
+func (w *environment) logged(t *testing.T, s *sink.Answers, first int64,
+	records ...*event.Answer) *consume.Batch[sink.Answer] {
 	t.Helper()
 	b := w.batch(t, s, 0, first, records...)
 	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
@@ -84,7 +86,8 @@ func (w *environment) reconcile(t *testing.T) int {
 // letters are the topic's dead letters by their offsets.
 func (w *environment) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
 	t.Helper()
-	page, err := clickhouse.DeadLetterPage(t.Context(), w.conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1000)
+	page, err := clickhouse.DeadLetterPage(t.Context(), w.conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll,
+		1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,10 +162,13 @@ func testAViewOfAShardThatThrows(t *testing.T, w *environment) {
 			t.Fatal(err)
 		}
 	}
-	exec("CREATE MATERIALIZED VIEW refusing TO " + shard.Local("log_progress") + " AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(platform = 'poison')) AS last_offset FROM " + shard.Local("citations"))
+	exec("CREATE MATERIALIZED VIEW refusing TO " + shard.Local("log_progress") +
+		" AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(platform = 'poison')) AS last_offset FROM " +
+		shard.Local("citations"))
 	b := w.logged(t, w.sink(t), 0, answer(0), poison(3), answer(1))
 	b.Plan.Shard = 1
-	if err := target.Insert(t.Context(), b, isOwner); !errors.Is(err, consume.ErrRefused) || !strings.Contains(err.Error(), ".refusing: ") {
+	if err := target.Insert(t.Context(), b, isOwner); !errors.Is(err, consume.ErrRefused) ||
+		!strings.Contains(err.Error(), ".refusing: ") {
 		t.Fatalf("Insert() = %v, want that view refusing refuses it", err)
 	}
 	exec("DROP VIEW refusing SYNC")

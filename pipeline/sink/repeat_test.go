@@ -22,7 +22,8 @@ func (w *environment) forgetTokens(t *testing.T) {
 // tablesWithTokens are those that remember them.
 func (w *environment) tablesWithTokens(t *testing.T) (names []string) {
 	t.Helper()
-	tables, err := w.conn.Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND create_table_query LIKE '%non_replicated_deduplication_window%'")
+	tables, err := w.conn.Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND "+
+		"create_table_query LIKE '%non_replicated_deduplication_window%'")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,8 @@ func TestARepeatedBatchOfWhichMonthsAreStillUnderWay(t *testing.T) {
 	for _, table := range w.tablesWithTokens(t) {
 		w.exec(t, "TRUNCATE TABLE "+table)
 	}
-	w.exec(t, "INSERT INTO answers SELECT * FROM kept WHERE toYYYYMM(day) = 202603 SETTINGS insert_deduplication_token = '"+b.Token()+"'")
+	w.exec(t, "INSERT INTO answers SELECT * FROM kept WHERE toYYYYMM(day) = 202603 SETTINGS "+
+		"insert_deduplication_token = '"+b.Token()+"'")
 	for _, repeated := range []bool{true, false} {
 		b.Repeated = repeated
 		if err := s.Insert(t.Context(), b, isOwner); err != nil {
@@ -224,7 +226,8 @@ func TestARepeatedBatchOfVisitsIsCountedOnce(t *testing.T) {
 		}
 		repair()
 		for n := range 6 {
-			if err := w.land(t, s, visitBatch{brand: lumen, partition: 1, first: first*10 + int64(n), visits: []int{100 + int(first)*10 + n}}); err != nil {
+			if err := w.land(t, s, visitBatch{brand: lumen, partition: 1, first: first*10 + int64(n),
+				visits: []int{100 + int(first)*10 + n}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -267,7 +270,8 @@ func testARepeatedBatchOnAShard(t *testing.T, w *environment) {
 		t.Fatal(err)
 	}
 	const window = " MODIFY SETTING non_replicated_deduplication_window = "
-	for _, statement := range []string{window + "0", window + "50000", " DELETE WHERE toYYYYMM(day) = 202604 SETTINGS mutations_sync = 2"} {
+	for _, statement := range []string{window + "0", window + "50000",
+		" DELETE WHERE toYYYYMM(day) = 202604 SETTINGS mutations_sync = 2"} {
 		if err := shard.Exec(t.Context(), "ALTER TABLE "+shard.Local("answers")+statement); err != nil {
 			t.Fatal(err)
 		}

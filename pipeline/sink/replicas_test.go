@@ -215,7 +215,8 @@ func (w *shardOfTwo) testARepeatedBatchIsInEverySum(t *testing.T) {
 	both("SYSTEM START FETCHES")
 	nodes := []*environment{{conn: warehouse.Shard(t, w.node(t, 0), 0)}, {conn: warehouse.Shard(t, w.node(t, 1), 0)}}
 	for _, node := range nodes {
-		rows, sum := node.number(t, "SELECT count() FROM answers_local"), node.number(t, "SELECT toUInt64(sum(answers)) FROM answer_daily_local")
+		rows, sum := node.number(t, "SELECT count() FROM answers_local"),
+			node.number(t, "SELECT toUInt64(sum(answers)) FROM answer_daily_local")
 		if rows == sum {
 			t.Errorf("nothing was cut off: %d rows", rows)
 		}
@@ -250,7 +251,8 @@ func (w *shardOfTwo) testARebuildEndsWhenBothHaveIt(t *testing.T) {
 		defer started.Store(true)
 		wait.For(t, "the replaced month to be queued", func() bool {
 			var n uint64
-			err := node.QueryRow(t.Context(), "SELECT count() FROM system.replication_queue WHERE type = 'REPLACE_RANGE'").Scan(&n)
+			err := node.QueryRow(t.Context(), "SELECT count() FROM system.replication_queue WHERE type = "+
+				"'REPLACE_RANGE'").Scan(&n)
 			return err == nil && n > 0
 		})
 		queued.Store(true)
@@ -326,7 +328,8 @@ func (w *shardOfTwo) testAPurgeEndsWhenBothHaveIt(t *testing.T) {
 	w.land(t, w.batchOfThree(t))
 	other := 1 - w.current(t)
 	a := answer(0)
-	owner := []clickhouse.DeletedOwner{{Organization: clickhouse.UUID(a.OrganizationID), Brand: clickhouse.UUID(a.Brand.ID)}}
+	owner := []clickhouse.DeletedOwner{{Organization: clickhouse.UUID(a.OrganizationID),
+		Brand: clickhouse.UUID(a.Brand.ID)}}
 	w.at(t, other, "SYSTEM STOP MERGES") // and mutations
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -350,7 +353,8 @@ func (w *shardOfTwo) testAPurgeEndsWhenBothHaveIt(t *testing.T) {
 func (w *shardOfTwo) testASmallTableComesBack(t *testing.T) {
 	w.at(t, 0, "INSERT INTO "+w.database+".dimension_topics (id) VALUES (generateUUIDv4())")
 	var part string
-	const question = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'dimension_topics' AND active"
+	const question = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = " +
+		"'dimension_topics' AND active"
 	if err := warehouse.Shard(t, w.node(t, 0), 0).QueryRow(t.Context(), question).Scan(&part); err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +370,8 @@ func (w *shardOfTwo) testASmallTableComesBack(t *testing.T) {
 	}
 	here := &environment{conn: warehouse.Shard(t, w.node(t, 0), 0)}
 	wait.For(t, "no table to be read-only", func() bool {
-		return here.number(t, "SELECT count() FROM system.replicas WHERE database = currentDatabase() AND is_readonly") == 0
+		return here.number(t, "SELECT count() FROM system.replicas WHERE database = currentDatabase() AND "+
+			"is_readonly") == 0
 	})
 }
 

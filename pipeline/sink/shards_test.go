@@ -81,9 +81,11 @@ func testABatchLandsOnTheShardOfItsPlan(t *testing.T, w *environment) {
 	land := func(shard int, first int64, from, to int) error {
 		t.Helper()
 		target := w.sink(t)
-		b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: 1, First: first, Last: first + int64(to-from) - 1, Plan: consume.Plan{Shard: shard}}
+		b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: 1, First: first, Last: first + int64(to-from) - 1,
+			Plan: consume.Plan{Shard: shard}}
 		for i, value := range answers(t, from, to) {
-			item, _, err := target.Decode(target.Version(), consume.Record{Topic: w.topic, Partition: 1, Offset: first + int64(i), Value: value, Time: time.Now()})
+			item, _, err := target.Decode(target.Version(),
+				consume.Record{Topic: w.topic, Partition: 1, Offset: first + int64(i), Value: value, Time: time.Now()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,8 @@ func visit(brand uuid.UUID, n int) *event.Visit {
 	return &event.Visit{
 		V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}),
 		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")), BrandID: brand,
-		At: event.At(at), Event: event.VisitView, Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", NewSession: true,
+		At: event.At(at), Event: event.VisitView, Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example",
+		Path: "/a", NewSession: true,
 	}
 }
 
@@ -79,9 +80,11 @@ type visitBatch struct {
 
 func (w *environment) land(t *testing.T, s *sink.Visits, b visitBatch) error {
 	t.Helper()
-	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first, Last: b.first + int64(len(b.visits)) - 1, Plan: consume.Plan{Shard: b.shard}}
+	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first,
+		Last: b.first + int64(len(b.visits)) - 1, Plan: consume.Plan{Shard: b.shard}}
 	for i, value := range visits(t, b.brand, b.visits...) {
-		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Partition: b.partition, Offset: b.first + int64(i), Value: value, Time: day})
+		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Partition: b.partition,
+			Offset: b.first + int64(i), Value: value, Time: day})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +94,8 @@ func (w *environment) land(t *testing.T, s *sink.Visits, b visitBatch) error {
 }
 
 // loggedVisits is a batch of visits whose records can be fetched once more.
-func (w *environment) loggedVisits(t *testing.T, s *sink.Visits, first int64, records ...*event.Visit) *consume.Batch[sink.Visit] {
+func (w *environment) loggedVisits(t *testing.T, s *sink.Visits, first int64,
+	records ...*event.Visit) *consume.Batch[sink.Visit] {
 	t.Helper()
 	values := func(offset int64) []byte {
 		value, err := event.EncodeVisit(nil, records[offset-first])
@@ -109,7 +113,8 @@ func (w *environment) loggedVisits(t *testing.T, s *sink.Visits, first int64, re
 		return all, nil
 	}
 	for i := range records {
-		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i), Value: values(first + int64(i)), Time: day})
+		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i),
+			Value: values(first + int64(i)), Time: day})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +137,8 @@ func testIDsOfAReplayOnAnotherShardAreCached(t *testing.T, w *environment) {
 	if last, ok, err := s.LastOffset(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
 		t.Fatalf("Position() = %d, %v, %v; want 9", last, ok, err)
 	}
-	for _, b := range []visitBatch{{shard: 1, brand: lumen, visits: upTo(0, 10)}, {brand: lumen, first: 10, visits: upTo(5, 15)}} {
+	for _, b := range []visitBatch{{shard: 1, brand: lumen, visits: upTo(0, 10)},
+		{brand: lumen, first: 10, visits: upTo(5, 15)}} {
 		if err := w.land(t, s, b); err != nil {
 			t.Fatal(err)
 		}
@@ -152,17 +158,22 @@ func TestEachVisitOnce(t *testing.T) {
 	tests := 0
 	var names []string
 	for name, batches := range map[string][]visitBatch{
-		"twice in a batch":          {{visits: append(upTo(0, 10), upTo(0, 10)...)}},
-		"in the next batch":         {{visits: upTo(0, 10)}, {first: 10, visits: upTo(0, 10)}},
-		"partly":                    {{visits: upTo(0, 8)}, {first: 8, visits: upTo(5, 10)}},
-		"in many batches":           {{visits: upTo(0, 4)}, {first: 4, visits: upTo(2, 7)}, {first: 9, visits: upTo(0, 10)}, {first: 19, visits: upTo(0, 3)}},
-		"out of order":              {{visits: shuffled}, {first: 10, visits: shuffled}},
-		"late, then once more":      {{visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {first: 10, visits: upTo(0, 10)}},
-		"by another partition":      {{visits: upTo(0, 10)}, {partition: 1, visits: upTo(0, 10)}},
-		"after a gap":               {{visits: upTo(0, 10)}, {first: 5000, visits: upTo(0, 10)}},
-		"two generations later":     {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4}}, {first: 6, visits: []int{3, 2, 1, 0}}, {first: 10, visits: []int{9}}},
-		"the newest first":          {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4, 3, 2, 1, 0}}, {first: 10, visits: shuffled}},
-		"the partitions take turns": {{visits: upTo(0, 5)}, {partition: 1, visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {partition: 1, first: 5, visits: upTo(5, 10)}},
+		"twice in a batch":  {{visits: append(upTo(0, 10), upTo(0, 10)...)}},
+		"in the next batch": {{visits: upTo(0, 10)}, {first: 10, visits: upTo(0, 10)}},
+		"partly":            {{visits: upTo(0, 8)}, {first: 8, visits: upTo(5, 10)}},
+		"in many batches": {{visits: upTo(0, 4)}, {first: 4, visits: upTo(2, 7)},
+			{first: 9, visits: upTo(0, 10)}, {first: 19, visits: upTo(0, 3)}},
+		"out of order": {{visits: shuffled}, {first: 10, visits: shuffled}},
+		"late, then once more": {{visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)},
+			{first: 10, visits: upTo(0, 10)}},
+		"by another partition": {{visits: upTo(0, 10)}, {partition: 1, visits: upTo(0, 10)}},
+		"after a gap":          {{visits: upTo(0, 10)}, {first: 5000, visits: upTo(0, 10)}},
+		"two generations later": {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4}},
+			{first: 6, visits: []int{3, 2, 1, 0}}, {first: 10, visits: []int{9}}},
+		"the newest first": {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4, 3, 2, 1, 0}},
+			{first: 10, visits: shuffled}},
+		"the partitions take turns": {{visits: upTo(0, 5)}, {partition: 1, visits: upTo(5, 10)},
+			{first: 5, visits: upTo(0, 5)}, {partition: 1, first: 5, visits: upTo(5, 10)}},
 	} {
 		for _, c := range caches[:testkit.Draws(2, len(caches))] {
 			tests++
@@ -188,13 +199,15 @@ func TestEachVisitOnce(t *testing.T) {
 	w.wantVisits(t, uint64(10*tests))
 }
 
-// A collector's clock is an hour ahead. Its visits come again, as from its spool, when newer ones have taken their place in
+// A collector's clock is an hour ahead. Its visits come again, as from its spool, when newer ones have taken their
+// place in
 // memory: had the sink looked up only visits up to its own time, each would be there twice.
 func TestAVisitOfAClockThatIsAheadIsThereOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
 	ahead := int(time.Until(day.Add(-time.Hour)).Abs() / time.Second)
-	for _, b := range []visitBatch{{visits: upTo(ahead, ahead+5)}, {first: 5, visits: upTo(0, 10)}, {first: 15, visits: upTo(ahead, ahead+5)}} {
+	for _, b := range []visitBatch{{visits: upTo(ahead, ahead+5)}, {first: 5, visits: upTo(0, 10)},
+		{first: 15, visits: upTo(ahead, ahead+5)}} {
 		b.brand = lumen
 		if err := w.land(t, w.visitSink(t, 3), b); err != nil {
 			t.Fatal(err)
@@ -252,7 +265,8 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: int64(i), Value: value, Time: day})
+			item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: int64(i), Value: value,
+				Time: day})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +295,8 @@ func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Insert(t.Context(), &consume.Batch[sink.Visit]{Topic: w.topic, Items: []sink.Visit{item}}, func() error { return gone })
+	err = s.Insert(t.Context(), &consume.Batch[sink.Visit]{Topic: w.topic, Items: []sink.Visit{item}},
+		func() error { return gone })
 	if !errors.Is(err, gone) {
 		t.Errorf("Insert() = %v, want %v", err, gone)
 	}

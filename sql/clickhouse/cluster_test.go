@@ -18,24 +18,28 @@ func TestALookupSeesEveryShard(t *testing.T) {
 		t.Error("two shards of one server each are replicated")
 	}
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, Sign: 1, LogTopic: "answers", Platform: "openai"}
+	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day,
+		AnsweredAt: day, Sign: 1, LogTopic: "answers", Platform: "openai"}
 	var keys []clickhouse.Key
 	for n := range conn.Shards() {
 		row.ID, row.LogPartition, row.LogOffset = idAt(day, byte(n)), int32(n), 7
 		keys = append(keys, clickhouse.Key{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID})
 		for range 2 { // the second is a replay
-			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "token", []clickhouse.AnswerRow{row}); err != nil {
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "token",
+				[]clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for n := range conn.Shards() {
-		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, clickhouse.LogLimit{Topic: "answers", Partition: 5, Offset: 0})
+		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys,
+			clickhouse.LogLimit{Topic: "answers", Partition: 5, Offset: 0})
 		if err != nil || len(landed) != 2 {
 			t.Errorf("shard %d sees %v, %v", n, landed, err)
 		}
 	}
-	march := clickhouse.GroupFilter{Filter: clickhouse.Filter{OrganizationID: row.OrganizationID, BrandID: row.BrandID, DateFrom: "2026-03-01", DateTo: "2026-03-31"}}
+	march := clickhouse.GroupFilter{Filter: clickhouse.Filter{OrganizationID: row.OrganizationID, BrandID: row.BrandID,
+		DateFrom: "2026-03-01", DateTo: "2026-03-31"}}
 	entities, err := clickhouse.EntityVisibility.All(t.Context(), conn, march)
 	if err != nil || len(entities) != 1 || entities[0].Answers != 2 {
 		t.Errorf("%+v, %v; want 2 answers", entities, err)
@@ -66,13 +70,16 @@ func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 	for n := range conn.Shards() {
 		for _, brand := range []clickhouse.UUID{gone.Brand, {3}} {
 			day := time.Date(2026, time.Month(3+n), 2, 0, 0, 0, 0, time.UTC)
-			row := clickhouse.AnswerRow{OrganizationID: gone.Organization, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{4, byte(n)}, Sign: 1, Platform: "openai"}
-			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), brand.String(), []clickhouse.AnswerRow{row}); err != nil {
+			row := clickhouse.AnswerRow{OrganizationID: gone.Organization, BrandID: brand, Day: day, AnsweredAt: day,
+				ID: clickhouse.UUID{4, byte(n)}, Sign: 1, Platform: "openai"}
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), brand.String(),
+				[]clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: gone.Organization, ID: gone.Brand, Version: 1}}); err != nil {
+	if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "",
+		[]clickhouse.DimensionBrand{{OrganizationID: gone.Organization, ID: gone.Brand, Version: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := clickhouse.Purge(t.Context(), conn, []clickhouse.DeletedOwner{gone})
@@ -86,16 +93,20 @@ func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 		return n
 	}
 	for _, table := range []string{"answers", "answer_daily", "entity_prompt_daily"} {
-		if n := number("SELECT count() + 10 * countIf(brand_id = '02000000-0000-0000-0000-000000000000') FROM " + table); n != 2 {
+		if n := number("SELECT count() + 10 * countIf(brand_id = '02000000-0000-0000-0000-000000000000') FROM " +
+			table); n != 2 {
 			t.Errorf("%s has %d, want 2 of the other brand", table, n)
 		}
 	}
-	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("answers"), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("answers"),
+		time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
 	for n := range conn.Shards() {
 		var engine string
-		if err := warehouse.Shard(t, conn, n).QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'answers_local'").Scan(&engine); err != nil || !strings.Contains(engine, "2026-04-01") {
+		if err := warehouse.Shard(t, conn, n).QueryRow(t.Context(),
+			"SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = "+
+				"'answers_local'").Scan(&engine); err != nil || !strings.Contains(engine, "2026-04-01") {
 			t.Errorf("shard %d: %s, %v", n, engine, err)
 		}
 	}

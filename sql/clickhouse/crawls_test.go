@@ -19,12 +19,14 @@ func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	unknown, spoofed := warehouse.Crawl(1, warehouse.Day.AddDate(0, 1, 0)), warehouse.Crawl(2, warehouse.Day)
 	unknown.Verified, spoofed.Verified = nil, new(false)
 	for range 3 {
-		if err := clickhouse.Crawls.Insert(t.Context(), conn, "crawls/0@0-2/1", []clickhouse.CrawlRow{warehouse.Crawl(0, warehouse.Day), unknown, spoofed}); err != nil {
+		if err := clickhouse.Crawls.Insert(t.Context(), conn, "crawls/0@0-2/1",
+			[]clickhouse.CrawlRow{warehouse.Crawl(0, warehouse.Day), unknown, spoofed}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for question, want := range map[string]uint64{
-		"SELECT count() FROM crawls": 3, "SELECT toUInt64(sum(requests)) FROM crawl_daily": 3, "SELECT toUInt64(sum(bytes)) FROM crawl_daily": 3000,
+		"SELECT count() FROM crawls": 3, "SELECT toUInt64(sum(requests)) FROM crawl_daily": 3,
+		"SELECT toUInt64(sum(bytes)) FROM crawl_daily":    3000,
 		"SELECT toUInt64(sum(verified)) FROM crawl_daily": 1, "SELECT toUInt64(sum(unverified)) FROM crawl_daily": 1,
 	} {
 		var got uint64
@@ -63,7 +65,8 @@ func TestLandedCrawls(t *testing.T) {
 		"below its own":           {keys, clickhouse.LogLimit{Topic: "crawls", Offset: 3000}, 3000},
 		"of another organization": {[]clickhouse.Key{foreign}, clickhouse.LogLimit{}, 0},
 		"none":                    {nil, clickhouse.LogLimit{}, 0},
-		"what is not there":       {[]clickhouse.Key{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.LogLimit{}, 0},
+		"what is not there": {[]clickhouse.Key{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))},
+			clickhouse.LogLimit{}, 0},
 	} {
 		landed, err := clickhouse.Crawls.Landed(t.Context(), conn, c.keys, c.below)
 		if err != nil || len(landed) != c.want {

@@ -13,13 +13,19 @@ import (
 func letters(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
 	for n, l := range []clickhouse.DeadLetter{
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 7, AppendedAt: warehouse.Day, Key: "k", Value: "\xff\x00raw", HeaderKeys: []string{"h", ""}, HeaderValues: []string{"\xfe", ""}, Reason: "malformed", Detail: "d"},
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "month frozen"},
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "malformed"},
-		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: warehouse.Day.AddDate(0, 0, 1), Value: "{}", Reason: "month frozen"},
-		{LogTopic: "visits", LogPartition: 0, LogOffset: 0, AppendedAt: warehouse.Day, Value: "{}", Reason: "malformed"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 7, AppendedAt: warehouse.Day, Key: "k", Value: "\xff\x00raw",
+			HeaderKeys: []string{"h", ""}, HeaderValues: []string{"\xfe", ""}, Reason: "malformed", Detail: "d"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}",
+			Reason: "month frozen"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}",
+			Reason: "malformed"},
+		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: warehouse.Day.AddDate(0, 0, 1), Value: "{}",
+			Reason: "month frozen"},
+		{LogTopic: "visits", LogPartition: 0, LogOffset: 0, AppendedAt: warehouse.Day, Value: "{}",
+			Reason: "malformed"},
 	} {
-		if err := clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint("letter ", n), []clickhouse.DeadLetter{l}); err != nil {
+		if err := clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint("letter ", n),
+			[]clickhouse.DeadLetter{l}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,13 +39,17 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		filter clickhouse.DeadLetterFilter
 		want   []string
 	}{
-		"all":       {clickhouse.DeadLetterFilter{}, []string{"answers/1@7", "answers/1@10", "answers/10@2", "visits/0@0"}},
+		"all": {clickhouse.DeadLetterFilter{}, []string{"answers/1@7", "answers/1@10", "answers/10@2",
+			"visits/0@0"}},
 		"topic":     {clickhouse.DeadLetterFilter{Topics: []string{"visits", "crawls"}}, []string{"visits/0@0"}},
 		"partition": {clickhouse.DeadLetterFilter{Partitions: []int32{0, 10}}, []string{"answers/10@2", "visits/0@0"}},
-		"offset":    {clickhouse.DeadLetterFilter{Topics: []string{"answers"}, Partitions: []int32{1}, Offsets: []int64{10}}, []string{"answers/1@10"}},
-		"reason":    {clickhouse.DeadLetterFilter{Reasons: []string{"month frozen"}}, []string{"answers/1@10", "answers/10@2"}},
-		"days":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-02", DateTo: "2026-03-02"}, []string{"answers/1@7", "visits/0@0"}},
-		"from":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-03"}, []string{"answers/1@10", "answers/10@2"}},
+		"offset": {clickhouse.DeadLetterFilter{Topics: []string{"answers"}, Partitions: []int32{1},
+			Offsets: []int64{10}}, []string{"answers/1@10"}},
+		"reason": {clickhouse.DeadLetterFilter{Reasons: []string{"month frozen"}},
+			[]string{"answers/1@10", "answers/10@2"}},
+		"days": {clickhouse.DeadLetterFilter{DateFrom: "2026-03-02", DateTo: "2026-03-02"},
+			[]string{"answers/1@7", "visits/0@0"}},
+		"from": {clickhouse.DeadLetterFilter{DateFrom: "2026-03-03"}, []string{"answers/1@10", "answers/10@2"}},
 	} {
 		for _, limit := range []int{1, 2, 100} {
 			var got []string
@@ -50,7 +60,8 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, l := range page {
-					if after = l.LogPosition; after.Offset == 10 && l.Reason != "malformed" && name != "reason" && after.Partition == 1 {
+					if after = l.LogPosition; after.Offset == 10 && l.Reason != "malformed" && name != "reason" &&
+						after.Partition == 1 {
 						t.Errorf("%s by %d: %s is %s, want the first of its reasons", name, limit, after, l.Reason)
 					}
 					got = append(got, after.String())
@@ -65,11 +76,13 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		}
 	}
 	ends, err := clickhouse.DeadLetterEnds(t.Context(), conn)
-	if want := []clickhouse.LogPosition{{"answers", 1, 10}, {"answers", 10, 2}, {"visits", 0, 0}}; err != nil || !slices.Equal(ends, want) {
+	if want := []clickhouse.LogPosition{{"answers", 1, 10}, {"answers", 10, 2}, {"visits", 0, 0}}; err != nil ||
+		!slices.Equal(ends, want) {
 		t.Errorf("ends %v, %v; want %v", ends, err, want)
 	}
 	page, err := clickhouse.DeadLetterPage(t.Context(), conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1)
-	if err != nil || len(page) != 1 || page[0].Bytes != 6 || page[0].Key != "k" || page[0].Reason != "malformed" || page[0].Detail != "d" || !page[0].AppendedAt.Equal(warehouse.Day) {
+	if err != nil || len(page) != 1 || page[0].Bytes != 6 || page[0].Key != "k" || page[0].Reason != "malformed" ||
+		page[0].Detail != "d" || !page[0].AppendedAt.Equal(warehouse.Day) {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
@@ -83,7 +96,8 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].LogOffset != 7 || got[1].LogOffset != 10 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if l := got[0]; l.Value != "\xff\x00raw" || !slices.Equal(l.HeaderKeys, []string{"h", ""}) || !slices.Equal(l.HeaderValues, []string{"\xfe", ""}) {
+	if l := got[0]; l.Value != "\xff\x00raw" || !slices.Equal(l.HeaderKeys, []string{"h", ""}) ||
+		!slices.Equal(l.HeaderValues, []string{"\xfe", ""}) {
 		t.Errorf("%+v", l)
 	}
 }
@@ -93,15 +107,18 @@ func TestSuspectsAreRepeatedBatchesWhoseMonthWasNotReconciled(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
 	at := func(partition int32, offset int64, mark string) clickhouse.RecordMark {
-		return clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: 202603}
+		return clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition,
+			Offset: offset}, Mark: mark, Landing: "answers", Month: 202603}
 	}
-	marks := []clickhouse.RecordMark{at(1, 10, clickhouse.MarkSuspect), at(10, 2, clickhouse.MarkSuspect), at(1, 11, clickhouse.MarkReplayed)}
+	marks := []clickhouse.RecordMark{at(1, 10, clickhouse.MarkSuspect), at(10, 2, clickhouse.MarkSuspect),
+		at(1, 11, clickhouse.MarkReplayed)}
 	for range 2 { // marked again after a crash
 		if err := clickhouse.MarkRecords(t.Context(), conn, marks); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []clickhouse.Suspect{{"answers", 202603, clickhouse.LogPosition{"answers", 1, 10}}, {"answers", 202603, clickhouse.LogPosition{"answers", 10, 2}}}
+	want := []clickhouse.Suspect{{"answers", 202603, clickhouse.LogPosition{"answers", 1, 10}},
+		{"answers", 202603, clickhouse.LogPosition{"answers", 10, 2}}}
 	got, err := clickhouse.Suspects(t.Context(), conn)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("suspects %v, %v; want %v", got, err, want)
@@ -113,8 +130,11 @@ func TestSuspectsAreRepeatedBatchesWhoseMonthWasNotReconciled(t *testing.T) {
 	if err != nil || !slices.Equal(got, want[1:]) {
 		t.Errorf("suspects %v, %v; want %v", got, err, want[1:])
 	}
-	read, err := clickhouse.MarksBetween(t.Context(), conn, clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 8}, clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 10})
-	if err != nil || len(read) != 3 || read[0].RecordMark != marks[0] || read[2].Mark != clickhouse.MarkReconciled || read[2].At.IsZero() {
+	read, err := clickhouse.MarksBetween(t.Context(), conn,
+		clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 8},
+		clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 10})
+	if err != nil || len(read) != 3 || read[0].RecordMark != marks[0] || read[2].Mark != clickhouse.MarkReconciled ||
+		read[2].At.IsZero() {
 		t.Errorf("marks %+v, %v", read, err)
 	}
 }
@@ -126,7 +146,8 @@ func TestALogPositionIsReadAsItIsWritten(t *testing.T) {
 			t.Errorf("ParseLogPosition(%s) = %v, %v", p, got, err)
 		}
 	}
-	for _, text := range []string{"", "answers", "answers/3", "answers/3@", "/3@1", "answers/-1@1", "answers/99999999999@1", "answers/1@1 "} {
+	for _, text := range []string{"", "answers", "answers/3", "answers/3@", "/3@1", "answers/-1@1",
+		"answers/99999999999@1", "answers/1@1 "} {
 		if got, err := clickhouse.ParseLogPosition(text); err == nil {
 			t.Errorf("ParseLogPosition(%q) = %v", text, got)
 		}

@@ -47,7 +47,9 @@ type exported struct {
 // crawls; and each of them for another organization, and for another brand of the same one.
 func landExported(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
-	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
+	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "",
+		[]clickhouse.DimensionTopic{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: topics[1],
+			Name: "anvils", Version: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	for batch := range 3 { // the answers and each reading of them in inserts of their own
@@ -57,10 +59,12 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 		for n := range int64(90) {
 			a := warehouse.Answer(n, warehouse.Day.AddDate(0, 0, int(n)))
 			a.TopicID, a.Revision, a.MentionCount, a.Text = topics[1], 1, 1, fmt.Sprintf("text %d\nof \"%d\" 語", n, n)
-			a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = []string{"https://a.example/?b=1"}, []string{"A"}, []bool{true}
+			a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = []string{"https://a.example/?b=1"},
+				[]string{"A"}, []bool{true}
 			a.RawProducts = `[{"title":"One","price_amount":"12.50","merchant":"Shop"}]`
 			if n == 7 {
-				a.Text, a.RawProducts, a.GivenUp, a.GivenUpClass, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", true, "timeout", nil, nil, nil
+				a.Text, a.RawProducts, a.GivenUp, a.GivenUpClass, a.RawCitationURLs, a.RawCitationTitles,
+					a.RawCitationCited = "", "", true, "timeout", nil, nil, nil
 			}
 			switch {
 			case batch == 0:
@@ -72,7 +76,8 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 					rows, visits, crawls = append(rows, a), append(visits, v), append(crawls, c)
 				}
 			case n%2 == 0:
-				a.Text, a.RawProducts, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", nil, nil, nil
+				a.Text, a.RawProducts, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", nil, nil,
+					nil
 				a.LogOffset = 1000*int64(batch) + n
 				taken := a
 				taken.Sign, taken.Revision, taken.MentionCount = -1, int64(batch), uint32(batch)
@@ -93,7 +98,8 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 func export(t *testing.T, c clickhouse.Config, what string, as clickhouse.Format, from, to time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
-	filter := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
+	filter := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand,
+		DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
 	if err := clickhouse.Export(t.Context(), c, what, filter, as, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +129,8 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 		if n%2 == 0 {
 			revision = 3
 		}
-		if e.Revision != revision || e.MentionCount != uint32(revision) || e.LogOffset != n || e.Topic != "anvils" || len(e.Competitors) == 0 {
+		if e.Revision != revision || e.MentionCount != uint32(revision) || e.LogOffset != n || e.Topic != "anvils" ||
+			len(e.Competitors) == 0 {
 			t.Errorf("answer %d is exported as %s", n, line)
 		}
 		if n == 7 {
@@ -132,15 +139,18 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 			}
 			continue
 		}
-		if e.Text != fmt.Sprintf("text %d\nof \"%d\" 語", n, n) || len(e.Citations) != 1 || e.Citations[0].URL != "https://a.example/?b=1" || !e.Citations[0].Cited ||
-			len(e.Products) != 1 || e.Products[0].Position != nil || *e.Products[0].PriceAmount != "12.50" || e.Products[0].Merchant != "Shop" || e.GivenUp != "" {
+		if e.Text != fmt.Sprintf("text %d\nof \"%d\" 語", n, n) || len(e.Citations) != 1 ||
+			e.Citations[0].URL != "https://a.example/?b=1" || !e.Citations[0].Cited ||
+			len(e.Products) != 1 || e.Products[0].Position != nil || *e.Products[0].PriceAmount != "12.50" ||
+			e.Products[0].Merchant != "Shop" || e.GivenUp != "" {
 			t.Errorf("answer %d is exported as %s", n, line)
 		}
 	}
 	if len(lines) != 90 {
 		t.Errorf("%d lines, want 90", len(lines))
 	}
-	if n := strings.Count(export(t, c, "answers", clickhouse.NDJSON, warehouse.Day.AddDate(0, 0, 20), warehouse.Day.AddDate(0, 0, 49)), "\n"); n != 30 {
+	if n := strings.Count(export(t, c, "answers", clickhouse.NDJSON, warehouse.Day.AddDate(0, 0, 20),
+		warehouse.Day.AddDate(0, 0, 49)), "\n"); n != 30 {
 		t.Errorf("%d lines of 30 days", n)
 	}
 	if n := strings.Count(export(t, c, "visits", clickhouse.NDJSON, always, never), "\n"); n != 90 {
@@ -161,7 +171,8 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	filter := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
+	filter := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand,
+		DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
 	if err := clickhouse.Export(ctx, c, "answers", filter, clickhouse.NDJSON, halfway{stop}); err == nil {
 		t.Error("an export that ends early is no error")
 	}
@@ -177,7 +188,8 @@ func TestAnExportIsOfEveryShard(t *testing.T) {
 	t.Parallel()
 	conn, c := warehouse.Sharded(t)
 	for n := range conn.Shards() {
-		a, v, c := warehouse.Answer(int64(n), warehouse.Day), warehouse.Visit(int64(n), warehouse.Day), warehouse.Crawl(int64(n), warehouse.Day)
+		a, v, c := warehouse.Answer(int64(n), warehouse.Day), warehouse.Visit(int64(n), warehouse.Day),
+			warehouse.Crawl(int64(n), warehouse.Day)
 		err := errors.Join(
 			clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
 			clickhouse.Visits.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", warehouse.Pack(v)),
@@ -187,10 +199,12 @@ func TestAnExportIsOfEveryShard(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"answers", "visits", "crawls"} {
-		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, warehouse.Day, warehouse.Day), "\n"); n != conn.Shards() {
+		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, warehouse.Day, warehouse.Day),
+			"\n"); n != conn.Shards() {
 			t.Errorf("%s: %d lines of %d shards", what, n, conn.Shards())
 		}
-		if file := export(t, c, what, clickhouse.Parquet, warehouse.Day, warehouse.Day); !strings.HasSuffix(file, "PAR1") {
+		if file := export(t, c, what, clickhouse.Parquet, warehouse.Day, warehouse.Day); !strings.HasSuffix(file,
+			"PAR1") {
 			t.Errorf("%s: %d bytes are no Parquet file", what, len(file))
 		}
 	}

@@ -85,7 +85,8 @@ func forgotten(t *testing.T, conn *clickhouse.Conn, token string) {
 	t.Helper()
 	wait.For(t, "the server to end the inserts of a token", func() bool {
 		var n uint64
-		question := "SELECT count() FROM system.processes WHERE current_database = currentDatabase() AND query_kind = 'Insert' AND Settings['log_comment'] = 'insert " + token + "'"
+		question := "SELECT count() FROM system.processes WHERE current_database = currentDatabase() AND query_kind " +
+			"= 'Insert' AND Settings['log_comment'] = 'insert " + token + "'"
 		if err := conn.QueryRow(t.Context(), question).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,8 @@ func takenVisits(t *testing.T, conn *clickhouse.Conn, topic string, fill byte) (
 		(SELECT toUInt64(sum(sessions)) FROM visit_daily %[1]s),
 		(SELECT count() FROM log_progress WHERE log_topic = '%[2]s'),
 		(SELECT toUInt64(max(last_offset)) FROM log_progress WHERE log_topic = '%[2]s')`, where, topic)
-	if err := conn.QueryRow(t.Context(), question).Scan(&taken[0], &taken[1], &taken[2], &taken[3], &taken[4], &taken[5], &taken[6], &taken[7]); err != nil {
+	if err := conn.QueryRow(t.Context(), question).Scan(&taken[0], &taken[1], &taken[2], &taken[3], &taken[4],
+		&taken[5], &taken[6], &taken[7]); err != nil {
 		t.Fatal(err)
 	}
 	return taken
@@ -168,7 +170,8 @@ func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
 		"in the last part, and hearing":     {after: rows - 1_000, mute: true},
 		"after all rows, and hearing":       {after: rows, mute: true},
 	}
-	few := []string{"in the statement", "between the first and the second", "in the last part", "after all rows, and hearing"}
+	few := []string{"in the statement", "between the first and the second", "in the last part",
+		"after all rows, and hearing"}
 	for where, at := range cuts {
 		if !testkit.All && !slices.Contains(few, where) {
 			continue

@@ -14,13 +14,15 @@ import (
 func TestInsertWithATokenIsTakenOnceEverywhere(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
-	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day.AddDate(0, 1, 0)), warehouse.Answer(2, warehouse.Day)}
+	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day),
+		warehouse.Answer(1, warehouse.Day.AddDate(0, 1, 0)), warehouse.Answer(2, warehouse.Day)}
 	for range 3 {
 		if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", batch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@3-3/1", []clickhouse.AnswerRow{warehouse.Answer(3, warehouse.Day)}); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@3-3/1",
+		[]clickhouse.AnswerRow{warehouse.Answer(3, warehouse.Day)}); err != nil {
 		t.Fatal(err)
 	}
 	for table, n := range warehouse.Counts(t, conn) {
@@ -46,13 +48,16 @@ func TestInsertAfterAHalfInsertAddsOnlyWhatIsMissing(t *testing.T) {
 	landed := uint64(0)
 	// In which order a server feeds its views is its own affair, and another in every database. A view below a target
 	// breaks when that target is written, so of one below each some break late and some early.
-	for _, target := range []string{"answers", "answer_daily", "entity_prompt_daily", "brand_prompt_daily", "citations", "citation_daily", "shopping_cards"} {
-		breakView := "CREATE MATERIALIZED VIEW breaking TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(brand_id = brand_id)) AS last_offset FROM " + target
+	for _, target := range []string{"answers", "answer_daily", "entity_prompt_daily", "brand_prompt_daily",
+		"citations", "citation_daily", "shopping_cards"} {
+		breakView := "CREATE MATERIALIZED VIEW breaking TO log_progress AS SELECT '' AS log_topic, 0 AS " +
+			"log_partition, toInt64(throwIf(brand_id = brand_id)) AS last_offset FROM " + target
 		if err := conn.Exec(t.Context(), breakView); err != nil {
 			t.Fatal(err)
 		}
 		token := "answers/0 broken below " + target
-		batch := []clickhouse.AnswerRow{warehouse.Answer(int64(landed), warehouse.Day), warehouse.Answer(int64(landed+1), warehouse.Day)}
+		batch := []clickhouse.AnswerRow{warehouse.Answer(int64(landed), warehouse.Day),
+			warehouse.Answer(int64(landed+1), warehouse.Day)}
 		if err := clickhouse.Answers.Insert(t.Context(), conn, token, batch); err == nil {
 			t.Fatal("the insert into a breaking view passed")
 		}
@@ -104,19 +109,22 @@ func TestTheLogPosition(t *testing.T) {
 		}
 	}
 	position(0, -1)
-	letters := []clickhouse.DeadLetter{{LogTopic: "answers", LogOffset: 2, AppendedAt: warehouse.Day, Reason: "malformed"}, {LogTopic: "answers", LogOffset: 1, AppendedAt: warehouse.Day, Reason: "malformed"}}
+	letters := []clickhouse.DeadLetter{{LogTopic: "answers", LogOffset: 2, AppendedAt: warehouse.Day,
+		Reason: "malformed"}, {LogTopic: "answers", LogOffset: 1, AppendedAt: warehouse.Day, Reason: "malformed"}}
 	for range 2 {
 		if err := clickhouse.DeadLetters.Insert(t.Context(), conn, "answers/0@0-2/1/letters", letters); err != nil {
 			t.Fatal(err)
 		}
 	}
 	position(0, -1)
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day)}); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1",
+		[]clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day)}); err != nil {
 		t.Fatal(err)
 	}
 	position(0, 0)
 	for _, offset := range []int64{2, 2, 1} {
-		if err := clickhouse.AdvanceLog(t.Context(), conn, clickhouse.LogPosition{Topic: "answers", Offset: offset}); err != nil {
+		if err := clickhouse.AdvanceLog(t.Context(), conn, clickhouse.LogPosition{Topic: "answers",
+			Offset: offset}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,7 +155,8 @@ func TestTheLargestCostIsKept(t *testing.T) {
 func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
-	rows := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day), warehouse.Answer(5, warehouse.Day)}
+	rows := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day),
+		warehouse.Answer(5, warehouse.Day)}
 	other := warehouse.Answer(9, warehouse.Day)
 	other.LogPartition = 1
 	unknown := warehouse.Answer(100, warehouse.Day)
@@ -159,13 +168,15 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	for _, r := range append(rows, other, unknown) {
 		keys = append(keys, clickhouse.Key{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: r.ID})
 	}
-	landed, err := clickhouse.LandedAnswers(t.Context(), conn, keys, clickhouse.LogLimit{Topic: "answers", Partition: 0, Offset: 5})
+	landed, err := clickhouse.LandedAnswers(t.Context(), conn, keys,
+		clickhouse.LogLimit{Topic: "answers", Partition: 0, Offset: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// offsets 0 and 1 lie below 5; 5 does not; 9 is on another partition.
 	for i, want := range []bool{true, true, false, true, false} {
-		if got, ok := landed[keys[i]]; ok != want || ok && got != (clickhouse.ReadingVersion{Revision: 1, ExtractVersion: 1}) {
+		if got, ok := landed[keys[i]]; ok != want || ok && got != (clickhouse.ReadingVersion{Revision: 1,
+			ExtractVersion: 1}) {
 			t.Errorf("key %d: %v %v, want %v", i, got, ok, want)
 		}
 	}
@@ -174,10 +185,12 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 func TestEntityVisibility(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day)}); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "a",
+		[]clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day)}); err != nil {
 		t.Fatal(err)
 	}
-	f := clickhouse.GroupFilter{Filter: clickhouse.Filter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-01", DateTo: "2026-03-31"}}
+	f := clickhouse.GroupFilter{Filter: clickhouse.Filter{OrganizationID: warehouse.Organization,
+		BrandID: warehouse.Brand, DateFrom: "2026-03-01", DateTo: "2026-03-31"}}
 	for name, branded := range map[string][]bool{"all": nil, "branded": {true}} {
 		f.Branded = branded
 		rows, err := clickhouse.EntityVisibility.All(t.Context(), conn, f)
@@ -185,7 +198,8 @@ func TestEntityVisibility(t *testing.T) {
 			t.Fatalf("%s: %v, %v", name, rows, err)
 		}
 		// 100 × (0.6 + 0.25 + 0.15/3) = 90
-		if r := rows[0]; !r.IsBrand || r.Answers != 2 || r.Score == nil || *r.Score != 90 || *r.PositionFactor != 0.3333 || r.IntervalLow != nil {
+		if r := rows[0]; !r.IsBrand || r.Answers != 2 || r.Score == nil || *r.Score != 90 ||
+			*r.PositionFactor != 0.3333 || r.IntervalLow != nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

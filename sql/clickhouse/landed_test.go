@@ -28,14 +28,16 @@ func TestALargeLookupPassesBothProtocols(t *testing.T) {
 	web.DSN = (&url.URL{Scheme: "http", User: user, Host: address, Path: database.Path}).String()
 
 	landed := warehouse.Answer(0, warehouse.Day)
-	if err := clickhouse.Answers.Insert(t.Context(), store.OpenWarehouse(t, native), "a", []clickhouse.AnswerRow{landed}); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), store.OpenWarehouse(t, native), "a",
+		[]clickhouse.AnswerRow{landed}); err != nil {
 		t.Fatal(err)
 	}
 	keys := []clickhouse.Key{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: landed.ID}}
 	for n := range 20_000 {
 		other := uuid.NewV5(uuid.UUID(warehouse.Brand), fmt.Sprint(n))
 		id := event.RunID(event.Identity{BrandID: other, Sample: 1, Due: warehouse.Day.AddDate(0, 0, n%60)})
-		keys = append(keys, clickhouse.Key{OrganizationID: clickhouse.UUID(other), BrandID: clickhouse.UUID(other), ID: clickhouse.UUID(id)})
+		keys = append(keys, clickhouse.Key{OrganizationID: clickhouse.UUID(other), BrandID: clickhouse.UUID(other),
+			ID: clickhouse.UUID(id)})
 	}
 	for name, c := range map[string]clickhouse.Config{"native": native, "http": web} {
 		found, err := clickhouse.LandedAnswers(t.Context(), store.OpenWarehouse(t, c), keys, clickhouse.LogLimit{})

@@ -42,7 +42,8 @@ func (b trackedBrand) own(what, number byte) clickhouse.UUID {
 
 func giveEveryBrand(t *testing.T, conn *clickhouse.Conn, shards ...*clickhouse.Conn) {
 	t.Helper()
-	brands := []trackedBrand{{clickhouse.UUID{1}, clickhouse.UUID{1}}, {clickhouse.UUID{1}, clickhouse.UUID{2}}, {clickhouse.UUID{2}, clickhouse.UUID{3}}}
+	brands := []trackedBrand{{clickhouse.UUID{1}, clickhouse.UUID{1}}, {clickhouse.UUID{1}, clickhouse.UUID{2}},
+		{clickhouse.UUID{2}, clickhouse.UUID{3}}}
 	random := rand.New(rand.NewPCG(3, 1))
 	for i, brand := range brands {
 		brand.name(t, conn)
@@ -50,7 +51,8 @@ func giveEveryBrand(t *testing.T, conn *clickhouse.Conn, shards ...*clickhouse.C
 			brand.land(t, shard, random, int64(1000*(2*i+n)))
 		}
 	}
-	views := list(t, conn, "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND name LIKE '%\\_last\\_30\\_days'", nil)
+	views := list(t, conn, "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND name "+
+		"LIKE '%\\_last\\_30\\_days'", nil)
 	if len(views) < 9 {
 		t.Fatalf("there are only %q", views)
 	}
@@ -64,14 +66,19 @@ func giveEveryBrand(t *testing.T, conn *clickhouse.Conn, shards ...*clickhouse.C
 			var got, want []string
 			for today := ""; today != utcDay(); { // again, if a day began meanwhile
 				today = utcDay()
-				got = list(t, conn, "SELECT groupArray(toString(tuple(* EXCEPT (organization_id, brand_id)))) FROM "+view+" WHERE organization_id = {organization_id:UUID} AND brand_id = {brand_id:UUID}", brand.ids())
-				want = list(t, conn, fmt.Sprintf("SELECT groupArray(toString(tuple('brand of %s', *))) FROM %s", brand.id, call(t, question)), brand.byDefault(t, question, byDay))
+				got = list(t, conn, "SELECT groupArray(toString(tuple(* EXCEPT (organization_id, brand_id)))) FROM "+
+					""+view+" WHERE organization_id = {organization_id:UUID} AND brand_id = {brand_id:UUID}",
+					brand.ids())
+				want = list(t, conn, fmt.Sprintf("SELECT groupArray(toString(tuple('brand of %s', *))) FROM %s",
+					brand.id, call(t, question)), brand.byDefault(t, question, byDay))
 			}
 			if !slices.Equal(got, want) || len(got) == 0 {
-				t.Errorf("%s has of brand %s\n%s\nand %s gives\n%s", view, brand.id, strings.Join(got, "\n"), question, strings.Join(want, "\n"))
+				t.Errorf("%s has of brand %s\n%s\nand %s gives\n%s", view, brand.id, strings.Join(got, "\n"), question,
+					strings.Join(want, "\n"))
 			}
 		}
-		if seen := list(t, conn, "SELECT groupUniqArray(toString((organization_id, brand_id))) FROM "+view, nil); len(seen) != len(brands) {
+		if seen := list(t, conn, "SELECT groupUniqArray(toString((organization_id, brand_id))) FROM "+view,
+			nil); len(seen) != len(brands) {
 			t.Errorf("%s has rows of %q", view, seen)
 		}
 	}
@@ -88,7 +95,8 @@ func (b trackedBrand) byDefault(t *testing.T, question string, byDay bool) map[s
 	t.Helper()
 	values := b.ids()
 	values["date_from"], values["date_to"] = time.Now().UTC().AddDate(0, 0, -29).Format(time.DateOnly), utcDay()
-	values["granularity"], values["sort_by"], values["order"], values["source_filter"], values["limit"] = "window", "visibility", "desc", "all", 1_000_000
+	values["granularity"], values["sort_by"], values["order"], values["source_filter"], values["limit"] = "window",
+		"visibility", "desc", "all", 1_000_000
 	if byDay {
 		values["granularity"] = "day"
 	}
@@ -130,13 +138,17 @@ func (b trackedBrand) name(t *testing.T, conn *clickhouse.Conn) {
 	var topics []clickhouse.DimensionTopic
 	var prompts []clickhouse.DimensionPrompt
 	for n := range byte(3) {
-		competitors = append(competitors, clickhouse.DimensionCompetitor{OrganizationID: b.organization, BrandID: b.id, ID: b.own('c', n), Name: fmt.Sprint("rival ", n), Version: 1, Deleted: n == 2})
-		topics = append(topics, clickhouse.DimensionTopic{OrganizationID: b.organization, BrandID: b.id, ID: b.own('t', n), Name: fmt.Sprint("topic ", n), Version: 1, Deleted: n == 2})
+		competitors = append(competitors, clickhouse.DimensionCompetitor{OrganizationID: b.organization, BrandID: b.id,
+			ID: b.own('c', n), Name: fmt.Sprint("rival ", n), Version: 1, Deleted: n == 2})
+		topics = append(topics, clickhouse.DimensionTopic{OrganizationID: b.organization, BrandID: b.id,
+			ID: b.own('t', n), Name: fmt.Sprint("topic ", n), Version: 1, Deleted: n == 2})
 	}
 	for n := range byte(7) {
-		prompts = append(prompts, clickhouse.DimensionPrompt{OrganizationID: b.organization, BrandID: b.id, ID: b.own('p', n), TopicID: b.own('t', n%3), Text: fmt.Sprint("prompt ", n), Version: 1})
+		prompts = append(prompts, clickhouse.DimensionPrompt{OrganizationID: b.organization, BrandID: b.id,
+			ID: b.own('p', n), TopicID: b.own('t', n%3), Text: fmt.Sprint("prompt ", n), Version: 1})
 	}
-	brand := clickhouse.DimensionBrand{OrganizationID: b.organization, ID: b.id, Name: "brand of " + b.id.String(), Version: 1}
+	brand := clickhouse.DimensionBrand{OrganizationID: b.organization, ID: b.id, Name: "brand of " + b.id.String(),
+		Version: 1}
 	err := errors.Join(
 		clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{brand}),
 		clickhouse.DimensionCompetitors.Insert(t.Context(), conn, "", competitors),
@@ -154,11 +166,13 @@ func (b trackedBrand) land(t *testing.T, shard *clickhouse.Conn, random *rand.Ra
 	var visits []*clickhouse.VisitRow
 	var crawls []clickhouse.CrawlRow
 	for offset := first; offset < first+150; offset++ {
-		at := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -random.IntN(40)).Add(time.Duration(offset) * time.Second)
+		at := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0,
+			-random.IntN(40)).Add(time.Duration(offset) * time.Second)
 		a, v, c := warehouse.Answer(offset, at), warehouse.Visit(offset, at), warehouse.Crawl(offset, at)
 		a.OrganizationID, v.OrganizationID, c.OrganizationID = b.organization, b.organization, b.organization
 		a.BrandID, v.BrandID, c.BrandID = b.id, b.id, b.id
-		a.PromptID, a.TopicID, a.Platform, a.Model = b.own('p', byte(random.IntN(7))), b.own('t', byte(random.IntN(3))), one(random, "openai", "gemini"), one(random, "m", "n")
+		a.PromptID, a.TopicID, a.Platform, a.Model = b.own('p', byte(random.IntN(7))),
+			b.own('t', byte(random.IntN(3))), one(random, "openai", "gemini"), one(random, "m", "n")
 		read(random, &a)
 		a.CompetitorIDs = []clickhouse.UUID{b.own('c', 0), b.own('c', 1), b.own('c', 2)}
 		v.Path, v.Country, v.NewSession = one(random, "/", "/a"), one(random, "", "DE"), random.IntN(2) == 0

@@ -32,7 +32,8 @@ func purgedTables(t *testing.T, conn *clickhouse.Conn) []string {
 func sumOf(t *testing.T, conn *clickhouse.Conn, table, where string) string {
 	t.Helper()
 	var text string
-	if err := conn.QueryRow(t.Context(), "SELECT toString((count(), sum(cityHash64(*)))) FROM (SELECT * FROM "+table+" WHERE "+where+")").Scan(&text); err != nil {
+	if err := conn.QueryRow(t.Context(), "SELECT toString((count(), sum(cityHash64(*)))) FROM (SELECT * FROM "+
+		""+table+" WHERE "+where+")").Scan(&text); err != nil {
 		t.Fatal(table, err)
 	}
 	return text
@@ -54,9 +55,11 @@ func lettersNaming(id clickhouse.UUID, first int64) []clickhouse.DeadLetter {
 	}
 	var all []clickhouse.DeadLetter
 	for i, value := range values {
-		all = append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + int64(i), AppendedAt: warehouse.Day, Value: value, Reason: "malformed"})
+		all = append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + int64(i),
+			AppendedAt: warehouse.Day, Value: value, Reason: "malformed"})
 	}
-	return append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + 4, AppendedAt: warehouse.Day, Key: id.String(), Value: "\xff", Reason: "malformed"})
+	return append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + 4, AppendedAt: warehouse.Day,
+		Key: id.String(), Value: "\xff", Reason: "malformed"})
 }
 
 // A brand and an organization are deleted; of every table their rows go, and no other's. A replay of the inserts brings
@@ -70,7 +73,9 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 1))
 		for i, rowsOf := range []clickhouse.UUID{warehouse.Organization, neighbour, other} {
 			landFacts(t, conn, random, rowsOf, int64(1000*i))
-			if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: rowsOf, ID: warehouse.Brand, Name: "B", Version: 1}}); err != nil {
+			if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "",
+				[]clickhouse.DimensionBrand{{OrganizationID: rowsOf, ID: warehouse.Brand, Name: "B",
+					Version: 1}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -80,7 +85,8 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 			clickhouse.Answers.Insert(t.Context(), conn, "sister", []clickhouse.AnswerRow{a}),
 			clickhouse.Visits.Insert(t.Context(), conn, "sister", warehouse.Pack(v)),
 			clickhouse.Crawls.Insert(t.Context(), conn, "sister", []clickhouse.CrawlRow{c}),
-			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", slices.Concat(lettersNaming(warehouse.Brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
+			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters",
+				slices.Concat(lettersNaming(warehouse.Brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +94,8 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		}
 	}
 	land()
-	gone := fmt.Sprintf("organization_id = '%s' AND %%s = '%s' OR organization_id = '%s'", warehouse.Organization, warehouse.Brand, other)
+	gone := fmt.Sprintf("organization_id = '%s' AND %%s = '%s' OR organization_id = '%s'", warehouse.Organization,
+		warehouse.Brand, other)
 	rowsOf := func(table string) string {
 		switch table {
 		case "dimension_brands":
@@ -106,7 +113,8 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		}
 		before[table] = sumOf(t, conn, table, "NOT ("+rowsOf(table)+")")
 	}
-	deleted := []clickhouse.DeletedOwner{{Organization: warehouse.Organization, Brand: warehouse.Brand}, {Organization: other}}
+	deleted := []clickhouse.DeletedOwner{{Organization: warehouse.Organization, Brand: warehouse.Brand},
+		{Organization: other}}
 	for i := range deleted { // one by one, so that neither finds the other's rows for it
 		some, err := clickhouse.Purge(t.Context(), conn, deleted[i:i+1])
 		if err != nil {
@@ -134,8 +142,11 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		t.Errorf("a second purge found %v, %v", again, err)
 	}
 	land()
-	for table, where := range map[string]string{"dimension_brands": rowsOf("dimension_brands"), "dimension_competitors": rowsOf(""), "dimension_prompts": rowsOf(""), "dimension_topics": rowsOf("")} {
-		if err := conn.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE "+where+" SETTINGS mutations_sync = 1"); err != nil { // no tokens: the mirror's versions
+	for table, where := range map[string]string{"dimension_brands": rowsOf("dimension_brands"),
+		"dimension_competitors": rowsOf(""), "dimension_prompts": rowsOf(""), "dimension_topics": rowsOf("")} {
+		// no tokens: the mirror's versions
+		if err := conn.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE "+where+" SETTINGS mutations_sync = "+
+			"1"); err != nil {
 			t.Fatal(err)
 		}
 		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
@@ -177,8 +188,10 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 		t.Helper()
 		for month := range 4 {
 			at := warehouse.Day.AddDate(0, month, 0)
-			a, v, c := warehouse.Answer(int64(month), at), warehouse.Visit(int64(month), at), warehouse.Crawl(int64(month), at)
-			letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(month), AppendedAt: at, Reason: "malformed"}
+			a, v, c := warehouse.Answer(int64(month), at), warehouse.Visit(int64(month), at),
+				warehouse.Crawl(int64(month), at)
+			letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(month), AppendedAt: at,
+				Reason: "malformed"}
 			for _, err := range []error{
 				clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.AnswerRow{a}),
 				clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint(month), warehouse.Pack(v)),
@@ -195,12 +208,17 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 	for _, c := range []struct {
 		table  clickhouse.Expiring
 		months int
-	}{{clickhouse.ExpiringLanding("answers"), 2}, {clickhouse.ExpiringLanding("visits"), 1}, {clickhouse.ExpiringLanding("crawls"), 2}, {clickhouse.ExpiringDeadLetters, 1}, {clickhouse.ExpiringLanding("answers"), 3}, {clickhouse.ExpiringLanding("answers"), 3}} {
+	}{{clickhouse.ExpiringLanding("answers"), 2}, {clickhouse.ExpiringLanding("visits"), 1},
+		{clickhouse.ExpiringLanding("crawls"), 2}, {clickhouse.ExpiringDeadLetters, 1},
+		{clickhouse.ExpiringLanding("answers"), 3}, {clickhouse.ExpiringLanding("answers"), 3}} {
 		before := time.Date(warehouse.Day.Year(), warehouse.Day.Month()+time.Month(c.months), 1, 0, 0, 0, 0, time.UTC)
 		if err := clickhouse.Expire(t.Context(), conn, c.table, before); err != nil {
 			t.Fatal(err)
 		}
-		wait.For(t, "the months to expire", func() bool { return count(t, conn, c.table.Table, "1") == uint64(4-c.months) })
+		wait.For(t, "the months to expire", func() bool {
+			return count(t, conn, c.table.Table,
+				"1") == uint64(4-c.months)
+		})
 	}
 	insert()
 	for table, want := range map[string]uint64{"answers": 1, "visits": 3, "crawls": 2, "deadletters": 3} {
@@ -208,12 +226,16 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 			t.Errorf("%d rows of %s are left, want %d", n, table, want)
 		}
 		var soon uint64
-		err := conn.QueryRow(t.Context(), "SELECT countIf(rows > 0 AND toYear(delete_ttl_info_max) NOT IN (1970, 2100)) FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+table+"'").Scan(&soon)
+		err := conn.QueryRow(t.Context(), "SELECT countIf(rows > 0 AND toYear(delete_ttl_info_max) NOT IN (1970, "+
+			"2100)) FROM system.parts WHERE active AND database = currentDatabase() AND table = "+
+			"'"+table+"'").Scan(&soon)
 		if err != nil || soon > 0 {
 			t.Errorf("%d parts of %s are to expire that should not, %v", soon, table, err)
 		}
 	}
-	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)", "brand_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)", "crawl_daily": "sum(requests)"} {
+	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)",
+		"brand_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)",
+		"crawl_daily": "sum(requests)"} {
 		var n int64
 		if err := conn.QueryRow(t.Context(), "SELECT toInt64("+sums+") FROM "+table).Scan(&n); err != nil || n != 4 {
 			t.Errorf("%s has %d, %v; want 4", table, n, err)

@@ -50,7 +50,8 @@ func TestQueriesAndTheirTypesAgree(t *testing.T) {
 // copies of the types in their order.
 func TestSourceTypesAreDefinedOnce(t *testing.T) {
 	_, function, _ := strings.Cut(mustRead("function/answerscope_source_type.sql"), "multiIf")
-	if view := mustRead("migrate/0005_citation_daily.up.sql"); !strings.Contains(view, "multiIf"+strings.TrimSpace(function)) {
+	if view := mustRead("migrate/0005_citation_daily.up.sql"); !strings.Contains(view,
+		"multiIf"+strings.TrimSpace(function)) {
 		t.Errorf("citation_daily_view has no multiIf%s", function)
 	}
 	types := "['" + strings.Join(SourceTypes, "', '") + "'] AS types"

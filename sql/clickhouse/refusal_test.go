@@ -23,7 +23,8 @@ func TestCodesAreThoseOfTheServer(t *testing.T) {
 	defer conn.Close()
 	for _, code := range unavailable {
 		var got string
-		if err := conn.QueryRow(t.Context(), "SELECT toString(errorCodeToName({code:Int32}))", clickhouse.Named("code", int32(code))).Scan(&got); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT toString(errorCodeToName({code:Int32}))",
+			clickhouse.Named("code", int32(code))).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
 		want := code.String()
@@ -45,10 +46,13 @@ func TestRefused(t *testing.T) {
 	}{
 		{errors.New("connection reset"), "", false},
 		{fmt.Errorf("insert: %w", &clickhouse.Exception{Code: 241}), "", false},
-		{fmt.Errorf("insert: %w", &clickhouse.Exception{Code: 395, Message: "non-zero: while pushing to view db.theirs (5f2e-11): while pushing to view db.ours (5f2e-12)"}), "view db.theirs", true},
+		{fmt.Errorf("insert: %w", &clickhouse.Exception{Code: 395,
+			Message: "non-zero: while pushing to view db.theirs (5f2e-11): while pushing to view db.ours (5f2e-12)"}),
+			"view db.theirs", true},
 		{fmt.Errorf("insert: %w", &clickhouse.Exception{Code: 49, Message: "no view is named"}), "", true},
 		{fmt.Errorf("encode: %w", errUnencodable), "", true},
-		{&clickhouse.Exception{Code: 1001, Message: "filesystem error: in create_directory: No space left on device"}, "", false},
+		{&clickhouse.Exception{Code: 1001, Message: "filesystem error: in create_directory: No space left on device"},
+			"", false},
 	} {
 		if refuser, refused := Refused(c.err); refuser != c.refuser || refused != c.refused {
 			t.Errorf("Refused(%v) = %q, %v; want %q, %v", c.err, refuser, refused, c.refuser, c.refused)

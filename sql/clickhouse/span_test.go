@@ -32,7 +32,8 @@ func spanning(t *testing.T) clickhouse.Config {
 	if err := os.WriteFile(filepath.Join(dir, "config.d", "spans.xml"), []byte(spanLog), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, NoSync: true, Log: slog.New(slog.DiscardHandler)})
+	server, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, NoSync: true,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 	t.Parallel()
 	c := spanning(t)
 	conn := store.OpenWarehouse(t, c)
-	if err := conn.Exec(t.Context(), "CREATE TABLE log_progress (log_topic String, log_partition Int32, last_offset Int64) ENGINE = Memory"); err != nil {
+	if err := conn.Exec(t.Context(), "CREATE TABLE log_progress (log_topic String, log_partition Int32, last_offset "+
+		"Int64) ENGINE = Memory"); err != nil {
 		t.Fatal(err)
 	}
 	asked, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -79,7 +81,8 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 		if err := conn.Exec(t.Context(), "SYSTEM FLUSH LOGS"); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.QueryRow(t.Context(), "SELECT count() FROM system.opentelemetry_span_log WHERE "+where).Scan(&n); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT count() FROM system.opentelemetry_span_log WHERE "+
+			""+where).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -87,7 +90,8 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 	spanID := spans[0].SpanContext().SpanID()
 	// The server ends its span after it has sent the last row: a flush of its logs
 	// that follows at once may come before it.
-	for below := fmt.Sprintf("hex(trace_id) = upper('%s') AND hex(parent_span_id) = upper('%s')", kept, spanID); count(below) == 0; {
+	for below := fmt.Sprintf("hex(trace_id) = upper('%s') AND hex(parent_span_id) = upper('%s')", kept,
+		spanID); count(below) == 0; {
 		select {
 		case <-asked.Done():
 			t.Fatalf("the server has no span below %s in trace %s", spanID, kept)

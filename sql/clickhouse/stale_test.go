@@ -49,11 +49,13 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 		for name, params := range map[string][]any{
 			"stale_brands": {ch.Named("since", "1970-01-01")},
 			"stale_days": {
-				ch.Named("organization", warehouse.Organization), ch.Named("brand", late), ch.Named("first_day", "1970-01-01"), ch.Named("last_day", "2149-06-06"),
+				ch.Named("organization", warehouse.Organization), ch.Named("brand", late),
+				ch.Named("first_day", "1970-01-01"), ch.Named("last_day", "2149-06-06"),
 				ch.Named("reading_revision", "2"), ch.Named("reading_version", "1"),
 			},
 		} {
-			if plan := explained(t, conn, name, params...); strings.Count(plan, "ReadFromMergeTree (readings)") != 1 || strings.Count(plan, "ReadFromMergeTree") != 1 {
+			if plan := explained(t, conn, name, params...); strings.Count(plan, "ReadFromMergeTree (readings)") != 1 ||
+				strings.Count(plan, "ReadFromMergeTree") != 1 {
 				t.Errorf("%s: %s reads:\n%s", what, name, plan)
 			}
 		}
@@ -61,7 +63,8 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 	reading("as inserted")
 	for _, statement := range []string{
 		"ALTER TABLE answers DROP PROJECTION readings SETTINGS mutations_sync = 1",
-		"ALTER TABLE answers ADD PROJECTION readings (SELECT organization_id, brand_id, day, revision, extract_version, sum(sign) GROUP BY organization_id, brand_id, day, revision, extract_version)",
+		"ALTER TABLE answers ADD PROJECTION readings (SELECT organization_id, brand_id, day, revision, " +
+			"extract_version, sum(sign) GROUP BY organization_id, brand_id, day, revision, extract_version)",
 		"ALTER TABLE answers MATERIALIZE PROJECTION readings SETTINGS mutations_sync = 1",
 	} {
 		if err := conn.Exec(t.Context(), statement); err != nil {
@@ -69,7 +72,8 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 		}
 	}
 	reading("made of older parts")
-	if err := conn.Exec(t.Context(), "DELETE FROM answers WHERE brand_id = {brand:UUID}", ch.Named("brand", late)); err != nil {
+	if err := conn.Exec(t.Context(), "DELETE FROM answers WHERE brand_id = {brand:UUID}",
+		ch.Named("brand", late)); err != nil {
 		t.Fatal("a lightweight delete: ", err)
 	}
 	if brands, err = clickhouse.StaleBrands(t.Context(), conn, time.Unix(0, 0)); err != nil || len(brands) != 1 {
@@ -99,7 +103,8 @@ func TestAnAnswerWithoutItsFirstRowIsNotReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	than := clickhouse.StaleFilter{OrganizationID: rows[0].OrganizationID, BrandID: rows[0].BrandID, Revision: 3}
-	stale, err := clickhouse.StaleAnswers(t.Context(), conn, than, []time.Time{warehouse.Day}, clickhouse.StaleCursor{}, 10)
+	stale, err := clickhouse.StaleAnswers(t.Context(), conn, than, []time.Time{warehouse.Day},
+		clickhouse.StaleCursor{}, 10)
 	if err != nil || len(stale) != 1 || stale[0].ID != rows[0].ID {
 		t.Errorf("%+v, %v; want %s", stale, err, rows[0].ID)
 	}

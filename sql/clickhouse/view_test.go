@@ -68,7 +68,8 @@ func TestEveryViewGivesWhatItsFileGivesOfOneOrganizationAlone(t *testing.T) {
 			continue
 		}
 		if !reflect.DeepEqual(got, q.alone) {
-			t.Errorf("%s %v: the view gives\n%v\nand its file, before another organization had rows,\n%v", q.view, q.args, got, q.alone)
+			t.Errorf("%s %v: the view gives\n%v\nand its file, before another organization had rows,\n%v", q.view,
+				q.args, got, q.alone)
 		}
 		ofNone := withOrganization(q.args, clickhouse.UUID{99})
 		if got := rowsOf(t, conn, named, ofNone); hasFigures(got) {
@@ -125,26 +126,43 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		times = append(times, uint64(made(v.ID).UnixMilli()))
 	}
 	values := map[string]any{
-		"organization_id": of.String(), "brand_id": warehouse.Brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
-		"models": some(random, "m", "N", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
-		"granularity": one(random, "day", "week", "window"), "group_by": one(random, "", "platform", "model", "region", "topic"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances", "rate", "change"), "order": one(random, "asc", "desc"),
-		"metric": one(random, "score", "mention_rate", "citation_rate"), "consulted": random.IntN(4) == 0,
-		"source_filter": one(random, "all", "owned", "competitor", "external"), "step": one(random, "", "crawled", "cited_never_visited"),
-		"before_from": from.AddDate(0, 0, -10).Format(time.DateOnly), "limit": one(random, 1, 5, 100),
+		"organization_id": of.String(), "brand_id": warehouse.Brand.String(), "date_from": from.Format(time.DateOnly),
+		"date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
+		"models":  some(random, "m", "N", "o"), "regions": some(random, "", "de"),
+		"topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
+		"granularity": one(random, "day", "week", "window"),
+		"group_by":    one(random, "", "platform", "model", "region", "topic"),
+		"sort_by":     one(random, "visibility", "mentions", "citations", "appearances", "rate", "change"),
+		"order":       one(random, "asc", "desc"),
+		"metric":      one(random, "score", "mention_rate", "citation_rate"), "consulted": random.IntN(4) == 0,
+		"source_filter": one(random, "all", "owned", "competitor", "external"),
+		"step":          one(random, "", "crawled", "cited_never_visited"),
+		"before_from":   from.AddDate(0, 0, -10).Format(time.DateOnly), "limit": one(random, 1, 5, 100),
 		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),
-		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(), "after_position": 1, "after": 2.5, "after_prompt": one(random, "", clickhouse.UUID{32}.String()), "after_card": warehouse.Brand.String(),
-		"sort": one(random, "newest", "prompt"), "samples": some(random, int64(1), 2), "sentiments": some(random, "positive", "unknown"),
-		"after_row": one(random, "", "0"), "moved": []string{clickhouse.UUID{30}.String()}, "changes": []float64{-7.5},
-		"prompts": some(random, clickhouse.UUID{30}.String(), clickhouse.UUID{31}.String()), "mentioned": some(random, true, false), "shown": some(random, true, false), "cited": some(random, true, false),
-		"competitors": some(random, warehouse.Competitor.String()), "domains": some(random, "a.example"), "urls": some(random, "https://b.example/x"),
+		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(),
+		"after_position": 1, "after": 2.5, "after_prompt": one(random, "", clickhouse.UUID{32}.String()),
+		"after_card": warehouse.Brand.String(),
+		"sort":       one(random, "newest", "prompt"), "samples": some(random, int64(1), 2),
+		"sentiments": some(random, "positive", "unknown"),
+		"after_row":  one(random, "", "0"), "moved": []string{clickhouse.UUID{30}.String()}, "changes": []float64{-7.5},
+		"prompts":   some(random, clickhouse.UUID{30}.String(), clickhouse.UUID{31}.String()),
+		"mentioned": some(random, true, false), "shown": some(random, true, false),
+		"cited":       some(random, true, false),
+		"competitors": some(random, warehouse.Competitor.String()), "domains": some(random, "a.example"),
+		"urls":  some(random, "https://b.example/x"),
 		"pages": some(random, "b.example/x"), "categories": some(random, "owned", "forum"),
 		"names": some(random, "Lumen"), "searches": some(random, "best lamp"),
-		"organizations": []string{of.String()}, "brands": []string{warehouse.Brand.String()}, "topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
-		"days": days, "ids": ids, "times": times,
-		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets, "reasons": some(random, "month frozen", "malformed"),
+		"organizations": []string{of.String()}, "brands": []string{warehouse.Brand.String()},
+		"topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0,
+		"below": one(random, 50, 5000),
+		"days":  days, "ids": ids, "times": times,
+		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets,
+		"reasons":    some(random, "month frozen", "malformed"),
 		"from_topic": "", "from_partition": 0, "from_offset": 0, "to_topic": "z", "to_partition": 0, "to_offset": 100,
-		"since": "2020-01-01", "after_day": "2020-01-01", "after_id": clickhouse.UUID{}.String(), "most": 1000, "reading_revision": 3, "reading_version": 9,
-		"organization": of.String(), "brand": warehouse.Brand.String(), "first_day": from.Format(time.DateOnly), "last_day": from.AddDate(0, 0, 10).Format(time.DateOnly),
+		"since": "2020-01-01", "after_day": "2020-01-01", "after_id": clickhouse.UUID{}.String(), "most": 1000,
+		"reading_revision": 3, "reading_version": 9,
+		"organization": of.String(), "brand": warehouse.Brand.String(), "first_day": from.Format(time.DateOnly),
+		"last_day": from.AddDate(0, 0, 10).Format(time.DateOnly),
 	}
 	args := map[string]any{}
 	for _, m := range declaredParameter.FindAllStringSubmatch(file(t, view), -1) {
@@ -251,12 +269,15 @@ func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	for offset := range int64(10) {
 		answer, _, _ := fact(offset)
 		letters = append(letters, clickhouse.DeadLetter{
-			LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day, Reason: one(random, "month frozen", "malformed"),
-			Key: warehouse.Brand.String(), Value: fmt.Sprintf(`{"id":%q}`, answer.ID),
+			LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day,
+			Reason: one(random, "month frozen", "malformed"),
+			Key:    warehouse.Brand.String(), Value: fmt.Sprintf(`{"id":%q}`, answer.ID),
 		})
-		marks = append(marks, clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: offset}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603})
+		marks = append(marks, clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers",
+			Offset: offset}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603})
 	}
-	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters), clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
+	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters),
+		clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -272,14 +293,17 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 		a, v, c := fact(offset)
 		a.LogOffset, v.LogOffset, c.LogOffset = first+offset, first+offset, first+offset
 		a.OrganizationID, v.OrganizationID, c.OrganizationID = of, of, of
-		c.Path, c.Purpose, c.Verified = one(random, "/", "/a", "/b"), one(random, "training", "search"), one(random, nil, new(true), new(false))
+		c.Path, c.Purpose, c.Verified = one(random, "/", "/a", "/b"), one(random, "training", "search"),
+			one(random, nil, new(true), new(false))
 		crawls = append(crawls, c)
-		a.PromptID, a.TopicID, a.Branded = clickhouse.UUID{30 + byte(random.IntN(7))}, one(random, topics...), random.IntN(2) == 0
+		a.PromptID, a.TopicID, a.Branded = clickhouse.UUID{30 + byte(random.IntN(7))}, one(random, topics...),
+			random.IntN(2) == 0
 		a.Platform, a.Model = one(random, "openai", "openai", "gemini", "chatgpt-shopping"), one(random, "m", "n", "")
 		a.Region, a.ServedModel = one(random, "", "de", "fr"), one(random, "", "v1", "v2")
 		v.Path, v.Country = one(random, "/", "/a", "/b"), one(random, "", "DE", "FR")
 		read(random, &a)
-		a.SearchQueries, a.PromptText = some(random, "best lamp", "best Lamp 2026"), one(random, "best lamp", "a lamp") // in each row of the answer
+		// in each row of the answer
+		a.SearchQueries, a.PromptText = some(random, "best lamp", "best Lamp 2026"), one(random, "best lamp", "a lamp")
 		answers, visits = append(answers, a), append(visits, v)
 		if random.IntN(3) == 0 && !a.GivenUp {
 			taken, reread := a, a
@@ -307,20 +331,26 @@ func read(random *rand.Rand, a *clickhouse.AnswerRow) {
 	a.MentionCount, a.CitationCount, a.VisibilityScore = n(), n(), uint8(random.IntN(100))
 	a.Position = min(a.MentionCount, 1) * (1 + n())
 	a.CompetitorIDs, a.CompetitorNames, a.CompetitorSentiments = rivals, []string{"a", "b", "c"}, []string{"", "", ""}
-	a.CompetitorMentionCounts, a.CompetitorPositions, a.CompetitorCitationCounts, a.CompetitorVisibilityScores = nil, nil, nil, nil
+	a.CompetitorMentionCounts, a.CompetitorPositions, a.CompetitorCitationCounts, a.CompetitorVisibilityScores = nil,
+		nil, nil, nil
 	for range rivals {
 		mentions := n()
-		a.CompetitorMentionCounts, a.CompetitorPositions = append(a.CompetitorMentionCounts, mentions), append(a.CompetitorPositions, min(mentions, 1)*(1+n()))
-		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = append(a.CompetitorCitationCounts, n()), append(a.CompetitorVisibilityScores, uint16(random.IntN(60)))
+		a.CompetitorMentionCounts, a.CompetitorPositions = append(a.CompetitorMentionCounts, mentions),
+			append(a.CompetitorPositions, min(mentions, 1)*(1+n()))
+		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = append(a.CompetitorCitationCounts, n()),
+			append(a.CompetitorVisibilityScores, uint16(random.IntN(60)))
 	}
-	a.CitationURLs, a.CitationTitles = []string{one(random, "https://a.example/", "https://b.example/x")}, []string{one(random, "", "A")}
+	a.CitationURLs, a.CitationTitles = []string{one(random, "https://a.example/", "https://b.example/x")},
+		[]string{one(random, "", "A")}
 	a.CitationDomains, a.CitationHosts = []string{a.CitationURLs[0][8:17]}, []string{a.CitationURLs[0][8:17]}
 	a.CitationListedTypes, a.CitationOwned = []string{one(random, "forum", "editorial")}, []bool{random.IntN(2) == 0}
 	if a.GivenUp {
 		a.MentionCount, a.Position, a.CitationCount, a.VisibilityScore = 0, 0, 0, 0
 		a.CompetitorMentionCounts, a.CompetitorPositions = make([]uint32, len(rivals)), make([]uint32, len(rivals))
-		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = make([]uint32, len(rivals)), make([]uint16, len(rivals))
-		a.CitationURLs, a.CitationTitles, a.CitationDomains, a.CitationHosts, a.CitationListedTypes, a.CitationOwned = nil, nil, nil, nil, nil, nil
+		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = make([]uint32, len(rivals)),
+			make([]uint16, len(rivals))
+		a.CitationURLs, a.CitationTitles, a.CitationDomains, a.CitationHosts, a.CitationListedTypes,
+			a.CitationOwned = nil, nil, nil, nil, nil, nil
 		a.CitationCited, a.CitationCompetitorIDs = nil, nil
 	}
 }
@@ -332,18 +362,21 @@ func landDimensions(ctx context.Context, conn *clickhouse.Conn, of clickhouse.UU
 	var competitors []clickhouse.DimensionCompetitor
 	for i, id := range rivals {
 		competitors = append(competitors, clickhouse.DimensionCompetitor{
-			OrganizationID: of, BrandID: warehouse.Brand, ID: id, Name: name("rival", i), Version: 1, Deleted: i == 0 && of == warehouse.Organization || i == 1 && of == neighbour,
+			OrganizationID: of, BrandID: warehouse.Brand, ID: id, Name: name("rival", i), Version: 1,
+			Deleted: i == 0 && of == warehouse.Organization || i == 1 && of == neighbour,
 		})
 	}
 	var prompts []clickhouse.DimensionPrompt
 	for i := range 7 {
 		prompts = append(prompts, clickhouse.DimensionPrompt{
-			OrganizationID: of, BrandID: warehouse.Brand, ID: clickhouse.UUID{30 + byte(i)}, TopicID: topics[i%3], Text: name("prompt", i), Version: 1,
+			OrganizationID: of, BrandID: warehouse.Brand, ID: clickhouse.UUID{30 + byte(i)}, TopicID: topics[i%3],
+			Text: name("prompt", i), Version: 1,
 		})
 	}
 	var named []clickhouse.DimensionTopic
 	for i, id := range topics[1:] {
-		named = append(named, clickhouse.DimensionTopic{OrganizationID: of, BrandID: warehouse.Brand, ID: id, Name: name("topic", i), Version: 1})
+		named = append(named, clickhouse.DimensionTopic{OrganizationID: of, BrandID: warehouse.Brand, ID: id,
+			Name: name("topic", i), Version: 1})
 	}
 	return errors.Join(
 		clickhouse.DimensionCompetitors.Insert(ctx, conn, "", competitors),

@@ -23,7 +23,8 @@ func CompleteWarehouse(t testing.TB) clickhouse.Config { return copyWarehouse(t,
 
 func copyWarehouse(t testing.TB, complete bool) clickhouse.Config {
 	t.Helper()
-	dump := testkit.Once(t, "warehouse_"+Fingerprint(t, "sql/clickhouse"), func() ([]byte, error) { return migratedSchema(t) })
+	dump := testkit.Once(t, "warehouse_"+Fingerprint(t, "sql/clickhouse"),
+		func() ([]byte, error) { return migratedSchema(t) })
 	var statements []string
 	if err := json.Unmarshal(dump, &statements); err != nil {
 		t.Fatal(err)

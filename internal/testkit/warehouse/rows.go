@@ -27,16 +27,24 @@ func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 		OrganizationID: Organization, BrandID: Brand, Day: at.Truncate(24 * time.Hour),
 		ID:   clickhouse.UUID(event.RunID(event.Identity{BrandID: uuid.UUID(Brand), Sample: offset, Due: at})),
 		Sign: 1, Revision: 1, ExtractVersion: 1, LogTopic: "answers", LogPartition: 0, LogOffset: offset,
-		AnsweredAt: at, Platform: "openai", Model: "m", Sample: 1, PromptID: clickhouse.UUID{4}, IsBranded: &branded, Branded: true, PromptText: "a lamp", Text: "Lumen makes lamps", SearchQueries: []string{"best lamp"},
+		AnsweredAt: at, Platform: "openai", Model: "m", Sample: 1, PromptID: clickhouse.UUID{4}, IsBranded: &branded,
+		Branded: true, PromptText: "a lamp", Text: "Lumen makes lamps", SearchQueries: []string{"best lamp"},
 		MentionCount: 2, Position: 3, CitationCount: 1, VisibilityScore: 50, Sentiment: "neutral",
-		CompetitorIDs: []clickhouse.UUID{Competitor}, CompetitorNames: []string{"Rival"}, CompetitorMentionCounts: []uint32{1},
-		CompetitorPositions: []uint32{1}, CompetitorCitationCounts: []uint32{0}, CompetitorVisibilityScores: []uint16{17}, CompetitorSentiments: []string{"unknown"},
-		CitationURLs: []string{"https://example.com/a"}, CitationTitles: []string{"A"}, CitationCited: []bool{true}, CitationHosts: []string{"example.com"},
-		CitationDomains: []string{"example.com"}, CitationListedTypes: []string{"editorial"}, CitationOwned: []bool{true}, CitationCompetitorIDs: make([]clickhouse.UUID, 1),
+		CompetitorIDs: []clickhouse.UUID{Competitor}, CompetitorNames: []string{"Rival"},
+		CompetitorMentionCounts: []uint32{1},
+		CompetitorPositions:     []uint32{1}, CompetitorCitationCounts: []uint32{0},
+		CompetitorVisibilityScores: []uint16{17}, CompetitorSentiments: []string{"unknown"},
+		CitationURLs: []string{"https://example.com/a"}, CitationTitles: []string{"A"}, CitationCited: []bool{true},
+		CitationHosts:   []string{"example.com"},
+		CitationDomains: []string{"example.com"}, CitationListedTypes: []string{"editorial"},
+		CitationOwned: []bool{true}, CitationCompetitorIDs: make([]clickhouse.UUID, 1),
 		CardColumns: clickhouse.CardColumns{
-			CardPositions: []uint32{1}, CardTitles: []string{"Thing"}, CardBrands: []string{"Maker"}, CardPriceAmounts: []*decimal.Decimal{&price}, CardPriceCurrencies: []string{"EUR"},
-			CardImageURLs: []string{""}, CardMerchants: []string{"Shop"}, CardMerchantURLs: []string{""}, CardMerchantDomains: []string{""}, CardRatings: []*float64{&rating}, CardReviewCounts: []*int64{&reviews},
-			CardMatchedIDs: make([]clickhouse.UUID, 1), CardRoles: []string{"other"},
+			CardPositions: []uint32{1}, CardTitles: []string{"Thing"}, CardBrands: []string{"Maker"},
+			CardPriceAmounts: []*decimal.Decimal{&price}, CardPriceCurrencies: []string{"EUR"},
+			CardImageURLs: []string{""}, CardMerchants: []string{"Shop"}, CardMerchantURLs: []string{""},
+			CardMerchantDomains: []string{""}, CardRatings: []*float64{&rating},
+			CardReviewCounts: []*int64{&reviews},
+			CardMatchedIDs:   make([]clickhouse.UUID, 1), CardRoles: []string{"other"},
 		},
 	}
 }
@@ -49,8 +57,10 @@ func Visit(offset int64, at time.Time) *clickhouse.VisitRow {
 	id := event.RunID(event.Identity{BrandID: uuid.UUID(Brand), Sample: offset, Due: at})
 	return &clickhouse.VisitRow{
 		OrganizationID: Organization, BrandID: Brand, ID: clickhouse.UUID(id), LogTopic: "visits", LogOffset: offset,
-		At: at, Event: "view", Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", ReferrerHost: "chatgpt.com",
-		Country: "DE", CountryBy: "header", Language: "de", Screen: "1920x1080", TimeZone: "Europe/Berlin", Session: "s", NewSession: true, Visitor: 7, Simulated: true,
+		At: at, Event: "view", Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a",
+		ReferrerHost: "chatgpt.com",
+		Country:      "DE", CountryBy: "header", Language: "de", Screen: "1920x1080", TimeZone: "Europe/Berlin",
+		Session: "s", NewSession: true, Visitor: 7, Simulated: true,
 	}
 }
 
@@ -68,8 +78,10 @@ func Pack(visits ...*clickhouse.VisitRow) []clickhouse.PackedVisit {
 func Crawl(offset int64, at time.Time) clickhouse.CrawlRow {
 	id := event.CrawlID("lumen.example", []byte("GET /a"), int(offset), at)
 	return clickhouse.CrawlRow{
-		OrganizationID: Organization, BrandID: Brand, Day: at.Truncate(24 * time.Hour), ID: clickhouse.UUID(id), LogTopic: "crawls", LogOffset: offset,
-		At: at, Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: "training", Host: "lumen.example", Path: "/a",
+		OrganizationID: Organization, BrandID: Brand, Day: at.Truncate(24 * time.Hour), ID: clickhouse.UUID(id),
+		LogTopic: "crawls", LogOffset: offset,
+		At: at, Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: "training", Host: "lumen.example",
+		Path:   "/a",
 		Status: 200, Bytes: 1000, Verified: new(true), Simulated: true,
 	}
 }

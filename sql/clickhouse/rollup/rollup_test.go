@@ -26,7 +26,8 @@ func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64,
 		at := warehouse.Day.AddDate(0, r.IntN(2), r.IntN(3))
 		owner := clickhouse.UUID{2, byte(r.IntN(3))}
 		a := warehouse.Answer(offset, at)
-		a.BrandID, a.MentionCount, a.Position, a.VisibilityScore = owner, uint32(r.IntN(3)), uint32(r.IntN(4)), uint8(r.IntN(101))
+		a.BrandID, a.MentionCount, a.Position, a.VisibilityScore = owner, uint32(r.IntN(3)), uint32(r.IntN(4)),
+			uint8(r.IntN(101))
 		if r.IntN(5) == 0 {
 			a.CardPriceAmounts[0], a.GivenUp, a.Platform = nil, true, "amazon-shopping"
 		}
@@ -40,13 +41,17 @@ func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64,
 			answers = append(answers, before, after)
 		}
 		c := warehouse.Crawl(offset, at)
-		c.BrandID, c.LogPartition, c.Path, c.Status, c.Verified = owner, int32(r.IntN(2)), fmt.Sprint("/", r.IntN(3)), uint16(200+r.IntN(2)), []*bool{nil, new(true), new(false)}[r.IntN(3)]
+		c.BrandID, c.LogPartition, c.Path, c.Status, c.Verified = owner, int32(r.IntN(2)), fmt.Sprint("/", r.IntN(3)),
+			uint16(200+r.IntN(2)), []*bool{nil, new(true), new(false)}[r.IntN(3)]
 		crawls = append(crawls, c)
 		worth := decimal.New(int64(r.IntN(1e6)), -4)
 		visits = append(visits, &clickhouse.VisitRow{
-			OrganizationID: warehouse.Organization, BrandID: owner, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
-			LogTopic: "visits", LogPartition: int32(r.IntN(2)), LogOffset: offset, At: at, Event: []string{"view", "goal"}[r.IntN(2)],
-			Platform: "chatgpt", Host: "a.example", Path: fmt.Sprint("/", r.IntN(3)), NewSession: r.IntN(2) == 0, GoalValue: &worth,
+			OrganizationID: warehouse.Organization, BrandID: owner,
+			ID:       clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
+			LogTopic: "visits", LogPartition: int32(r.IntN(2)), LogOffset: offset, At: at,
+			Event:    []string{"view", "goal"}[r.IntN(2)],
+			Platform: "chatgpt", Host: "a.example", Path: fmt.Sprint("/", r.IntN(3)), NewSession: r.IntN(2) == 0,
+			GoalValue: &worth,
 		})
 	}
 	ctx := t.Context()
@@ -99,17 +104,22 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 		got[r.Source+" "+r.Table] = r.Sums()
 	}
 	want := map[string][]string{
-		"answers answer_daily": {"runs", "given_up", "not_shown", "answers", "mention_answers", "citation_answers", "inverse_position",
+		"answers answer_daily": {"runs", "given_up", "not_shown", "answers", "mention_answers", "citation_answers",
+			"inverse_position",
 			"mentions", "citations", "visibility", "visibility_named"},
-		"answers entity_prompt_daily": {"runs", "given_up", "not_shown", "answers", "mention_answers", "citation_answers", "visible_answers", "inverse_position",
-			"positions", "mentions", "citations", "visibility", "visibility_named", "positive_answers", "neutral_answers",
+		"answers entity_prompt_daily": {"runs", "given_up", "not_shown", "answers", "mention_answers",
+			"citation_answers", "visible_answers", "inverse_position",
+			"positions", "mentions", "citations", "visibility", "visibility_named", "positive_answers",
+			"neutral_answers",
 			"negative_answers"},
-		"answers brand_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "inverse_position"},
-		"answers citation_daily":     {"answers", "citations", "citing_answers", "citing_answers_source", "domain_answers", "domain_answers_source"},
-		"answers citations":          {"rows"},
-		"answers shopping_cards":     {"rows"},
-		"visits visit_daily":         {"visits", "sessions", "value"},
-		"crawls crawl_daily":         {"requests", "verified", "unverified", "bytes"},
+		"answers brand_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers",
+			"inverse_position"},
+		"answers citation_daily": {"answers", "citations", "citing_answers", "citing_answers_source",
+			"domain_answers", "domain_answers_source"},
+		"answers citations":      {"rows"},
+		"answers shopping_cards": {"rows"},
+		"visits visit_daily":     {"visits", "sessions", "value"},
+		"crawls crawl_daily":     {"requests", "verified", "unverified", "bytes"},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("rollups:\n%v, want\n%v", got, want)
@@ -177,7 +187,8 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	spoils := map[string]string{
 		"missing": "DELETE IN PARTITION ID '202603' WHERE brand_id = '02010000-0000-0000-0000-000000000000'",
 		"all":     "DELETE IN PARTITION ID '202603' WHERE 1",
-		"changed": "UPDATE platform = 'other' IN PARTITION ID '202603' WHERE brand_id = '02010000-0000-0000-0000-000000000000'",
+		"changed": "UPDATE platform = 'other' IN PARTITION ID '202603' WHERE brand_id = " +
+			"'02010000-0000-0000-0000-000000000000'",
 	}
 	few := map[string][]string{ // in `make test`; pipeline/reconcile rebuilds the others too
 		"answer_daily": {"missing", "doubled", "orphaned"}, "citations": {"all", "changed"}, "crawl_daily": {"missing"},
@@ -197,9 +208,12 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 			var statement string
 			switch {
 			case spoil == "doubled":
-				statement = "INSERT INTO " + target.Table + " SELECT * FROM " + target.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 SETTINGS insert_deduplicate = 0"
+				statement = "INSERT INTO " + target.Table + " SELECT * FROM " + target.Table +
+					" WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 " +
+					"SETTINGS insert_deduplicate = 0"
 			case spoil == "orphaned":
-				statement = "INSERT INTO " + target.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " + target.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
+				statement = "INSERT INTO " + target.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " +
+					target.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
 			default:
 				statement = "ALTER TABLE " + target.Table + " " + spoils[spoil] + " SETTINGS mutations_sync = 1"
 				if spoil == "changed" && target.Sums()[0] != "rows" {
@@ -216,7 +230,8 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	}
 	for _, target := range rollups(t, conn) {
 		for _, month := range []clickhouse.Month{202601, 202603, 202604} {
-			want, have := checksum(t, target.Expected(conn, month, rollup.Owner{})), checksum(t, target.Actual(conn, month, rollup.Owner{}))
+			want, have := checksum(t, target.Expected(conn, month, rollup.Owner{})),
+				checksum(t, target.Actual(conn, month, rollup.Owner{}))
 			if d := target.Differences(want, have); d != nil {
 				t.Errorf("in the end %s of %s: %+v", month, target.Table, d)
 			}
@@ -271,7 +286,8 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, target *rollup.Rollup, spoil s
 func TestTokensOutliveARebuild(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
-	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day), warehouse.Answer(2, warehouse.Day)}
+	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day),
+		warehouse.Answer(2, warehouse.Day)}
 	insert := func() {
 		if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", batch); err != nil {
 			t.Fatal(err)

@@ -130,7 +130,8 @@ func attacks(s *stage) []attack {
 		{noAccess, "CREATE FUNCTION x AS a -> a"},
 		{noAccess, "DROP FUNCTION answerscope_score"},
 		{noAccess, "CREATE DATABASE x"},
-		{noAccess, "CREATE DICTIONARY x (a Int8) PRIMARY KEY a SOURCE(CLICKHOUSE(TABLE 'answers')) LAYOUT(FLAT()) LIFETIME(0)"},
+		{noAccess, "CREATE DICTIONARY x (a Int8) PRIMARY KEY a SOURCE(CLICKHOUSE(TABLE 'answers')) LAYOUT(FLAT()) " +
+			"LIFETIME(0)"},
 		{noAccess, "CREATE USER x"},
 		{noAccess, "GRANT SELECT ON *.* TO analyst_acme_ana"},
 		{noAccess, "CREATE ROW POLICY x ON answerscope.answers USING 1 TO analyst_acme_ana"},
@@ -167,8 +168,10 @@ func attacks(s *stage) []attack {
 		{beyondLimit, "SELECT 1 SETTINGS max_block_size = 1000000000"},
 		{tooManyRows, "SELECT count() FROM numbers(100000000000000)"},
 		{tooManyRows, "SELECT sum(number) FROM numbers_mt(100000000000000)"},
-		{outOfTime, "SELECT count() FROM (SELECT a.number FROM numbers(900000000) AS a CROSS JOIN numbers(10000) AS b) SETTINGS max_execution_time = 1"},
-		{outOfTime, "SELECT sleepEachRow(0.001) FROM numbers(100000) FORMAT Null SETTINGS max_execution_time = 1, max_block_size = 1024"},
+		{outOfTime, "SELECT count() FROM (SELECT a.number FROM numbers(900000000) AS a CROSS JOIN numbers(10000) AS " +
+			"b) SETTINGS max_execution_time = 1"},
+		{outOfTime, "SELECT sleepEachRow(0.001) FROM numbers(100000) FORMAT Null SETTINGS max_execution_time = 1, " +
+			"max_block_size = 1024"},
 		{tooManyResults, "SELECT number FROM numbers(2000000)"},
 		{tooMuchMemory, "SELECT groupArray(number) FROM numbers(900000000) FORMAT Null"},
 		{tooMuchMemory, "SELECT length(repeat('x', 999999999)) + length(repeat('y', 999999998)) FROM numbers(2)"},
@@ -177,25 +180,34 @@ func attacks(s *stage) []attack {
 	// Settings that would turn off a filter or a limit, run something else or reach out.
 	for _, setting := range []string{
 		"readonly = 0", "readonly = 2", "allow_introspection_functions = 1", "log_queries = 0",
-		"additional_table_filters = {'answers': '1'}", "additional_result_filter = '1'", "enable_analyzer = 0", "allow_experimental_analyzer = 0",
-		"max_memory_usage_for_user = 0", "max_concurrent_queries_for_user = 0", "max_temporary_data_on_disk_size_for_user = 0",
-		"max_untracked_memory = 100000000000", "memory_overcommit_ratio_denominator = 0", "max_parser_depth = 0", "max_subquery_depth = 0",
+		"additional_table_filters = {'answers': '1'}", "additional_result_filter = '1'", "enable_analyzer = 0",
+		"allow_experimental_analyzer = 0",
+		"max_memory_usage_for_user = 0", "max_concurrent_queries_for_user = 0",
+		"max_temporary_data_on_disk_size_for_user = 0",
+		"max_untracked_memory = 100000000000", "memory_overcommit_ratio_denominator = 0", "max_parser_depth = 0",
+		"max_subquery_depth = 0",
 		"function_sleep_max_microseconds_per_block = 0", "function_range_max_elements_in_block = 1000000000000",
 		"use_query_cache = 1", "query_cache_share_between_users = 1", "query_cache_system_table_handling = 'save'",
-		"dialect = 'kusto'", "allow_experimental_eval_table_function = 1", "allow_experimental_ai_functions = 1", "ast_fuzzer_runs = 1",
-		"cluster_for_parallel_replicas = 'x'", "enable_parallel_replicas = 1", "max_parallel_replicas = 9", "priority = 1", "os_thread_priority = -20",
-		"send_logs_level = 'trace'", "workload = 'x'", "http_response_headers = {'x': 'y'}", "allow_get_client_http_header = 1",
-		"opentelemetry_start_trace_probability = 1", "replace_running_query = 1", "sleep_in_send_data_ms = 9", "format_schema_source = 'query'",
+		"dialect = 'kusto'", "allow_experimental_eval_table_function = 1", "allow_experimental_ai_functions = 1",
+		"ast_fuzzer_runs = 1",
+		"cluster_for_parallel_replicas = 'x'", "enable_parallel_replicas = 1", "max_parallel_replicas = 9",
+		"priority = 1", "os_thread_priority = -20",
+		"send_logs_level = 'trace'", "workload = 'x'", "http_response_headers = {'x': 'y'}",
+		"allow_get_client_http_header = 1",
+		"opentelemetry_start_trace_probability = 1", "replace_running_query = 1", "sleep_in_send_data_ms = 9",
+		"format_schema_source = 'query'",
 		"rename_files_after_processing = 'x'", "promql_table = 'answers'", "query_profiler_real_time_period_ns = 1",
 	} {
 		list = append(list, attack{fixedSetting, "SELECT 1 SETTINGS " + setting})
 	}
-	return append(list, attack{noDDL, "SELECT 1 SETTINGS allow_ddl = 1"}, attack{fixedSetting, "SET readonly = 0"}, attack{beyondLimit, "SET max_memory_usage = 0"}, attack{fixedSetting, "SET enable_analyzer = 0"})
+	return append(list, attack{noDDL, "SELECT 1 SETTINGS allow_ddl = 1"}, attack{fixedSetting, "SET readonly = 0"},
+		attack{beyondLimit, "SET max_memory_usage = 0"}, attack{fixedSetting, "SET enable_analyzer = 0"})
 }
 
 // Every attack comes by plain HTTP and by the native protocol.
 func (s *stage) areRefused(t *testing.T) {
-	for _, statement := range []string{"SYSTEM FLUSH LOGS", "CREATE DICTIONARY names (n UInt64, v String) PRIMARY KEY n SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)"} {
+	for _, statement := range []string{"SYSTEM FLUSH LOGS",
+		"CREATE DICTIONARY names (n UInt64, v String) PRIMARY KEY n SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)"} {
 		s.must(t, s.owner, statement)
 	}
 	conn := s.clients(t, s.ana, nil)["native"]
@@ -261,15 +273,18 @@ func settingsOf(statement string) string {
 // Table functions for which no grant is asked. Whatever a later engine has more of is looked at before it is let in.
 func (s *stage) findNoUnknownTableFunction(t *testing.T) {
 	harmless := []string{ // they make rows of nothing, or of what the analyst may read
-		"SQLStandardValues", "fuzzJSON", "fuzzQuery", "generateRandom", "generateSeries", "generate_series", "null", "numbers", "numbers_mt",
+		"SQLStandardValues", "fuzzJSON", "fuzzQuery", "generateRandom", "generateSeries", "generate_series", "null",
+		"numbers", "numbers_mt",
 		"primes", "values", "view", "viewIfPermitted", "zeros", "zeros_mt", "merge",
 	}
 	emptied := slices.Collect(maps.Keys(s.indexReaders(t))) // they would return keys of all rows; see the next test
 	otherwise := map[string]string{
-		"eval": "experimental: see attacks", "input": "in an insert alone: see attacks", "cluster": "refused: see attacks", "clusterAllReplicas": "refused: see attacks",
+		"eval": "experimental: see attacks", "input": "in an insert alone: see attacks",
+		"cluster": "refused: see attacks", "clusterAllReplicas": "refused: see attacks",
 		"prometheusQuery": "of TimeSeries tables alone", "prometheusQueryRange": "of TimeSeries tables alone",
 	}
-	for line := range strings.Lines(s.must(t, s.owner, "SELECT name, allow_readonly FROM system.table_functions ORDER BY name")) {
+	for line := range strings.Lines(s.must(t, s.owner, "SELECT name, allow_readonly FROM system.table_functions "+
+		"ORDER BY name")) {
 		name, free, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		_, excused := otherwise[name]
 		if free == "1" && !excused && !slices.Contains(harmless, name) && !slices.Contains(emptied, name) {
@@ -336,7 +351,8 @@ func (s *stage) learnNothingOfOthers(t *testing.T) {
 		"SELECT count() FROM answers PREWHERE throwIf(text LIKE '%" + organizationB + "') = 0",
 		"SELECT count() FROM answers WHERE organization_id = '" + organizationB + "' OR 1",
 		"SELECT count() FROM merge('answerscope', '^answers$')",
-		"SELECT 1 + uniqExact(a.organization_id) FROM answers AS a INNER JOIN visits AS v ON 1 INNER JOIN dimension_brands AS b ON 1",
+		"SELECT 1 + uniqExact(a.organization_id) FROM answers AS a INNER JOIN visits AS v ON 1 INNER JOIN " +
+			"dimension_brands AS b ON 1",
 		"SELECT count() FROM view(SELECT * FROM answers)",
 		"SELECT countIf(1) FROM (SELECT * FROM answers UNION DISTINCT SELECT * FROM answers)",
 	} {
@@ -358,13 +374,16 @@ func (s *stage) learnNothingOfOthers(t *testing.T) {
 		"SELECT * FROM system.completions",
 	} {
 		got := s.must(t, s.ana, query)
-		for _, secret := range []string{organizationB, brandB, "globex", s.bob.user, schema.PasswordSCRAM(s.ana.password), s.owner.password} {
+		for _, secret := range []string{organizationB, brandB, "globex", s.bob.user,
+			schema.PasswordSCRAM(s.ana.password), s.owner.password} {
 			if strings.Contains(got, secret) {
 				t.Errorf("%s returned %s", query, secret)
 			}
 		}
 	}
-	if got := s.must(t, s.ana, "EXPLAIN ESTIMATE SELECT * FROM answers WHERE organization_id = '"+organizationB+"'"); strings.HasPrefix(got, "answerscope\tanswers\t") && !strings.HasSuffix(got, "\t0\t0\t0\n") {
+	if got := s.must(t, s.ana, "EXPLAIN ESTIMATE SELECT * FROM answers WHERE organization_id = "+
+		"'"+organizationB+"'"); strings.HasPrefix(got, "answerscope\tanswers\t") &&
+		!strings.HasSuffix(got, "\t0\t0\t0\n") {
 		t.Errorf("an estimate shows B: %s", got)
 	}
 }
@@ -412,7 +431,8 @@ func (s *stage) askOnlySoMuchAtOnce(t *testing.T) {
 	wg.Wait()
 	const tooManyQueries = 202
 	if codes[tooManyQueries] == 0 || codes[0] == 0 || codes[tooManyQueries]+codes[0] != 16 {
-		t.Errorf("codes of 16 queries at once: %s; want some refused with %d and some answered", fmt.Sprint(codes), tooManyQueries)
+		t.Errorf("codes of 16 queries at once: %s; want some refused with %d and some answered", fmt.Sprint(codes),
+			tooManyQueries)
 	}
 }
 

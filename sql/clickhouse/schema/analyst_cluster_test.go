@@ -43,7 +43,8 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 	var shards []string
 	for _, port := range ports {
 		dir := t.TempDir()
-		for file, text := range map[string]string{"config.d/cluster.xml": servers, "users.d/users.xml": users, "password": "of the tests\n"} {
+		for file, text := range map[string]string{"config.d/cluster.xml": servers, "users.d/users.xml": users,
+			"password": "of the tests\n"} {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +56,8 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 		if _, err := fmt.Sscan(port, &number); err != nil {
 			t.Fatal(err)
 		}
-		e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, Port: number, NoSync: true, Log: slog.New(slog.DiscardHandler)})
+		e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, Port: number, NoSync: true,
+			Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +76,8 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 // Whatever server of a cluster an analyst asks, and in whatever table, rows of other organizations are not there:
 // neither on that server nor on those that it asks in turn.
 func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
-	ana := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1}, Database: engine.Database, PasswordSCRAM: schema.PasswordSCRAM("of-acme"), Since: time.Now(), Sharded: true}
+	ana := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1},
+		Database: engine.Database, PasswordSCRAM: schema.PasswordSCRAM("of-acme"), Since: time.Now(), Sharded: true}
 	users, err := ana.Configuration()
 	if err != nil {
 		t.Fatal(err)
@@ -88,9 +91,11 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 	for n := range conn.Shards() {
 		for _, organization := range []byte{1, 2} {
 			row := clickhouse.AnswerRow{
-				OrganizationID: clickhouse.UUID{organization}, BrandID: clickhouse.UUID{organization, 1}, ID: clickhouse.UUID{organization, byte(n)}, Sign: 1, Day: day, AnsweredAt: day, Platform: "openai",
+				OrganizationID: clickhouse.UUID{organization}, BrandID: clickhouse.UUID{organization, 1},
+				ID: clickhouse.UUID{organization, byte(n)}, Sign: 1, Day: day, AnsweredAt: day, Platform: "openai",
 			}
-			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), fmt.Sprint(organization), []clickhouse.AnswerRow{row}); err != nil {
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), fmt.Sprint(organization),
+				[]clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -115,7 +120,8 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 			}
 			for _, name := range []string{table, local} {
 				_, organizations, err := ask("SELECT count(), groupUniqArray(toString(organization_id)) FROM " + name)
-				if err != nil || len(organizations) > 1 || len(organizations) == 1 && organizations[0] != ana.OrganizationID.String() {
+				if err != nil || len(organizations) > 1 || len(organizations) == 1 &&
+					organizations[0] != ana.OrganizationID.String() {
 					t.Errorf("%s shows rows of %v, %v", name, organizations, err)
 				}
 			}
@@ -128,16 +134,23 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 		if err != nil || rows != 0 {
 			t.Errorf("%d answers of another organization, %v", rows, err)
 		}
-		for _, around := range []string{"cluster('answerscope', answerscope.answers_local)", "clusterAllReplicas('answerscope', answerscope.answers)", "remote('" + address.Host + "', answerscope.answers_local)"} {
+		for _, around := range []string{"cluster('answerscope', answerscope.answers_local)",
+			"clusterAllReplicas('answerscope', answerscope.answers)",
+			"remote('" + address.Host + "', answerscope.answers_local)"} {
 			if rows, _, err := ask("SELECT count(), [''] FROM " + around); err == nil {
 				t.Errorf("%s returned %d rows", around, rows)
 			}
 		}
-		march := "organization_id = '" + ana.OrganizationID.String() + "', brand_id = '01010000-0000-0000-0000-000000000000', date_from = '2026-03-01', date_to = '2026-03-31', platforms = [], models = [], regions = [], topics = [], branded = []"
-		if rows, _, err := ask("SELECT toUInt64(sum(answers)), [''] FROM entity_visibility(" + march + ", prompts = [], group_by = '')"); err != nil || rows != 2 {
+		march := "organization_id = '" + ana.OrganizationID.String() +
+			"', brand_id = '01010000-0000-0000-0000-000000000000', date_from = '2026-03-01', date_to = " +
+			"'2026-03-31', platforms = [], models = [], regions = [], topics = [], branded = []"
+		if rows, _, err := ask("SELECT toUInt64(sum(answers)), [''] FROM entity_visibility(" + march +
+			", prompts = [], group_by = '')"); err != nil || rows != 2 {
 			t.Errorf("%d answers in a view, %v; want 2", rows, err)
 		}
-		if _, _, err := ask("SELECT count(), [''] FROM newest_cards(" + march + ", roles = [], before = '', after_answer = '', after_position = 0, after_card = '', limit = 10)"); err != nil {
+		if _, _, err := ask("SELECT count(), [''] FROM newest_cards(" + march +
+			", roles = [], before = '', after_answer = '', after_position = 0, after_card = '', limit = " +
+			"10)"); err != nil {
 			t.Error(err)
 		}
 	}

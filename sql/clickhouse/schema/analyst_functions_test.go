@@ -54,7 +54,8 @@ func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 		}
 		wait.For(t, "the engine to answer", func() bool { return s.ask(t, s.ana, "SELECT 1") == "1\n" })
 	}
-	bounded := s.ask(t, s.owner, "SELECT max(memory_usage) <= 1.5 * 300000000 FROM audit.query_log WHERE user = 'analyst_acme_ana'")
+	bounded := s.ask(t, s.owner, "SELECT max(memory_usage) <= 1.5 * 300000000 FROM audit.query_log WHERE user = "+
+		"'analyst_acme_ana'")
 	if bounded != "1\n" || s.mostBytes(t) > functionBytes/2*3 {
 		t.Errorf("queries took more memory than one and a half their limit: %s, %d bytes", bounded, s.mostBytes(t))
 	}
@@ -78,11 +79,13 @@ func newFunctionStage(t *testing.T) *functionStage {
 	if err := os.MkdirAll(users, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA), PasswordSCRAM: schema.PasswordSCRAM(s.ana.password), Database: engine.Database}
+	a := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA),
+		PasswordSCRAM: schema.PasswordSCRAM(s.ana.password), Database: engine.Database}
 	if err := schema.AddAnalyst(users, a); err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.Open(t.Context(), engine.Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: slog.New(slog.NewJSONHandler(s.log, nil))})
+	e, err := engine.Open(t.Context(), engine.Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true,
+		NoSync: true, Log: slog.New(slog.NewJSONHandler(s.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,8 @@ func newFunctionStage(t *testing.T) *functionStage {
 // ask returns what comes back, an error too; "" where the engine is away.
 func (s *functionStage) ask(t *testing.T, who login, statement string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.http, strings.NewReader(statement))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.http,
+		strings.NewReader(statement))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +123,8 @@ func (s *functionStage) ask(t *testing.T, who login, statement string) string {
 
 func (s *functionStage) call(t *testing.T, call string) {
 	t.Helper()
-	s.ask(t, s.ana, "SELECT ignore("+call+") FROM numbers(1) FORMAT Null SETTINGS max_execution_time = 4, max_memory_usage = 300000000")
+	s.ask(t, s.ana, "SELECT ignore("+call+") FROM numbers(1) FORMAT Null SETTINGS max_execution_time = 4, "+
+		"max_memory_usage = 300000000")
 }
 
 // mostBytes is the most memory of a query for which the engine was started again.
@@ -148,7 +153,8 @@ type function struct {
 
 func (s *functionStage) functions(t *testing.T) (all []function) {
 	t.Helper()
-	text := s.ask(t, s.owner, "SELECT name, arguments FROM system.functions WHERE alias_to = '' AND origin = 'System' AND NOT startsWith(name, 'sleep') ORDER BY name FORMAT JSONEachRow")
+	text := s.ask(t, s.owner, "SELECT name, arguments FROM system.functions WHERE alias_to = '' AND origin = "+
+		"'System' AND NOT startsWith(name, 'sleep') ORDER BY name FORMAT JSONEachRow")
 	for line := range strings.Lines(text) {
 		var f function
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
@@ -186,7 +192,8 @@ func (f function) calls() []string {
 	for _, value := range []string{text, megabyte, numbers, texts, polygon} {
 		lists = append(lists, []string{value}, []string{value, value})
 	}
-	lists = append(lists, []string{numbers, numbers, floats, floats}, []string{text, "'a'"}, []string{"materialize(1000000)", "materialize(1000000)"})
+	lists = append(lists, []string{numbers, numbers, floats, floats}, []string{text, "'a'"},
+		[]string{"materialize(1000000)", "materialize(1000000)"})
 	var calls []string
 	for _, list := range lists {
 		calls = append(calls, f.Name+"("+strings.Join(list, ", ")+")")
@@ -201,8 +208,9 @@ const (
 	numbers  = "materialize(range(20000))"
 	floats   = "materialize(arrayMap(x -> x / 3, range(20000)))"
 	texts    = "materialize(arrayMap(x -> toString(x), range(20000)))"
-	ring     = "arrayMap(i -> (cos(i / 3183.0988) * (1 + (i % 7) / 10), sin(i / 3183.0988) * (1 + (i % 5) / 10)), range(20000))"
-	polygon  = "materialize([" + ring + "])"
+	ring     = "arrayMap(i -> (cos(i / 3183.0988) * (1 + (i % 7) / 10), sin(i / 3183.0988) * (1 + (i % 5) / 10)), " +
+		"range(20000))"
+	polygon = "materialize([" + ring + "])"
 )
 
 // valuesOf are large values of a type as the documentation names it.

@@ -31,8 +31,10 @@ func (s *stage) readTheirRowsOfEveryTableAndNoOthers(t *testing.T) {
 			readings = append(readings, table+" FINAL")
 		}
 		for _, reading := range readings {
-			query := "SELECT arrayStringConcat(arraySort(groupUniqArray(toString(organization_id))), ' ') FROM " + reading
-			for who, want := range map[login]string{s.owner: organizationA + " " + organizationB, s.ana: organizationA, s.bob: organizationB} {
+			query := "SELECT arrayStringConcat(arraySort(groupUniqArray(toString(organization_id))), ' ') FROM " +
+				reading
+			for who, want := range map[login]string{s.owner: organizationA + " " + organizationB, s.ana: organizationA,
+				s.bob: organizationB} {
 				if got := strings.TrimSpace(s.must(t, who, query)); got != want {
 					t.Errorf("%s reads rows of %q in %s, want those of %q", who.user, got, reading, want)
 				}
@@ -105,7 +107,8 @@ func (s *stage) selectFromViewsWithoutParameters(t *testing.T) {
 	for _, table := range schema.OrganizationTables() {
 		s.fill(t, table, "[yesterday()]")
 	}
-	views := strings.Fields(s.must(t, s.owner, "SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(name, '_last_30_days')"))
+	views := strings.Fields(s.must(t, s.owner, "SELECT name FROM system.tables WHERE database = currentDatabase() "+
+		"AND endsWith(name, '_last_30_days')"))
 	if len(views) < 9 {
 		t.Fatalf("there are only %q", views)
 	}
@@ -115,7 +118,8 @@ func (s *stage) selectFromViewsWithoutParameters(t *testing.T) {
 			name, _, _ := strings.Cut(column, "\t")
 			described += name + "\n"
 		}
-		listed := s.must(t, s.ana, "SELECT column_name FROM information_schema.columns WHERE table_schema = 'answerscope' AND table_name = {view:String} ORDER BY ordinal_position", "param_view", view)
+		listed := s.must(t, s.ana, "SELECT column_name FROM information_schema.columns WHERE table_schema = "+
+			"'answerscope' AND table_name = {view:String} ORDER BY ordinal_position", "param_view", view)
 		if described != listed || !strings.HasPrefix(listed, "organization_id\nbrand_id\nbrand_name\n") {
 			t.Errorf("%s is described with %q, listed with %q", view, described, listed)
 		}
@@ -142,7 +146,8 @@ func organizationViews(t *testing.T) []string {
 	}
 	var views []string
 	for _, entry := range entries {
-		if text := readFile(t, "../query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") && !strings.Contains(text, "{ids:Array(UUID)}") {
+		if text := readFile(t, "../query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") &&
+			!strings.Contains(text, "{ids:Array(UUID)}") {
 			views = append(views, strings.TrimSuffix(entry.Name(), ".sql"))
 		}
 	}
@@ -165,7 +170,8 @@ func viewCall(t *testing.T, view, organization, brand string) (call string, para
 	t.Helper()
 	values := map[string]string{
 		"organization_id": organization, "brand_id": brand, "date_from": "2026-03-01", "date_to": "2026-03-31",
-		"granularity": "day", "order": "desc", "sort_by": "visibility", "brands": "['" + brand + "']", "consulted": "false", "source_filter": "all",
+		"granularity": "day", "order": "desc", "sort_by": "visibility", "brands": "['" + brand + "']",
+		"consulted": "false", "source_filter": "all",
 	}
 	var arguments []string
 	for _, m := range declaredParameter.FindAllStringSubmatch(readFile(t, "../query/"+view+".sql"), -1) {
@@ -210,15 +216,20 @@ func viewParams(t *testing.T, view, organization, brand string) []string {
 // Clients list what they may read in information_schema, and nothing else is there.
 func (s *stage) listTheirTables(t *testing.T) {
 	want := s.must(t, s.ana, "SELECT name FROM system.tables WHERE database = 'answerscope' ORDER BY name")
-	if parts := s.must(t, s.ana, "SELECT DISTINCT table FROM system.parts"); strings.Contains(parts, "deadletters") || strings.Contains(parts, "query_log") {
+	if parts := s.must(t, s.ana, "SELECT DISTINCT table FROM system.parts"); strings.Contains(parts, "deadletters") ||
+		strings.Contains(parts, "query_log") {
 		t.Errorf("the analyst sees the parts of %s", parts)
 	}
 	for _, name := range []string{"information_schema", "INFORMATION_SCHEMA"} {
-		if got := s.must(t, s.ana, "SELECT table_name FROM "+name+".tables WHERE table_schema = 'answerscope' ORDER BY table_name"); got != want || !strings.Contains(got, "answer_daily\n") || strings.Contains(got, "deadletters") {
+		if got := s.must(t, s.ana, "SELECT table_name FROM "+name+".tables WHERE table_schema = 'answerscope' ORDER "+
+			"BY table_name"); got != want || !strings.Contains(got, "answer_daily\n") ||
+			strings.Contains(got, "deadletters") {
 			t.Errorf("%s lists %s, want %s", name, got, want)
 		}
-		columns := s.must(t, s.ana, "SELECT DISTINCT table_name FROM "+name+".columns WHERE table_schema = 'answerscope'")
-		if !strings.Contains(columns, "answer_daily\n") || strings.Contains(columns, "deadletters") || strings.Contains(columns, "log_progress") {
+		columns := s.must(t, s.ana, "SELECT DISTINCT table_name FROM "+name+".columns WHERE table_schema = "+
+			"'answerscope'")
+		if !strings.Contains(columns, "answer_daily\n") || strings.Contains(columns, "deadletters") ||
+			strings.Contains(columns, "log_progress") {
 			t.Errorf("%s has columns of %s", name, columns)
 		}
 	}

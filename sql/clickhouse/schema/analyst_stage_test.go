@@ -62,14 +62,17 @@ const elsewhere = `<clickhouse><remote_servers><elsewhere><shard><replica><host>
 
 func setStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{ana: login{"analyst_acme_ana", "of-acme"}, bob: login{"analyst_globex_bob", "of-globex"}, dir: t.TempDir()}
+	s := &stage{ana: login{"analyst_acme_ana", "of-acme"}, bob: login{"analyst_globex_bob", "of-globex"},
+		dir: t.TempDir()}
 	users := engine.ClickHouseUsersDir(s.dir)
 	if err := os.MkdirAll(users, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range []schema.Analyst{
-		{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA), PasswordSCRAM: schema.PasswordSCRAM(s.ana.password)},
-		{Name: "bob", Organization: "globex", OrganizationID: id(t, organizationB), PasswordSCRAM: schema.PasswordSCRAM(s.bob.password)},
+		{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA),
+			PasswordSCRAM: schema.PasswordSCRAM(s.ana.password)},
+		{Name: "bob", Organization: "globex", OrganizationID: id(t, organizationB),
+			PasswordSCRAM: schema.PasswordSCRAM(s.bob.password)},
 	} {
 		a.Database, a.Since = engine.Database, time.Now()
 		if err := schema.AddAnalyst(users, a); err != nil {
@@ -80,7 +83,8 @@ func setStage(t *testing.T) *stage {
 	if err := os.MkdirAll(filepath.Join(s.dir, "clickhouse", "config.d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "clickhouse", "config.d", "elsewhere.xml"), []byte(elsewhere), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, "clickhouse", "config.d", "elsewhere.xml"), []byte(elsewhere),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{
@@ -124,15 +128,18 @@ func id(t *testing.T, text string) (id clickhouse.UUID) {
 func (s *stage) fill(t *testing.T, table, days string) {
 	t.Helper()
 	values := map[string]string{
-		"organization_id": "toUUID(o)", "brand_id": "toUUID(b)", "day": "d", "deleted": "false", "is_active": "true", "branded": "false",
-		"served_model": "toString(d)", "event": "'view'", "version": "1", "inverse_position": "5354228880", "price_amount": "1",
+		"organization_id": "toUUID(o)", "brand_id": "toUUID(b)", "day": "d", "deleted": "false", "is_active": "true",
+		"branded":      "false",
+		"served_model": "toString(d)", "event": "'view'", "version": "1", "inverse_position": "5354228880",
+		"price_amount":   "1",
 		"search_queries": "['search of ' || o]",
 	}
 	if table == "dimension_brands" {
 		values["id"] = "toUUID(b)"
 	}
 	var columns, expressions []string
-	for line := range strings.Lines(s.must(t, s.owner, "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position FORMAT TSVRaw", "param_table", table)) {
+	for line := range strings.Lines(s.must(t, s.owner, "SELECT name, type FROM system.columns WHERE database = "+
+		"currentDatabase() AND table = {table:String} ORDER BY position FORMAT TSVRaw", "param_table", table)) {
 		name, kind, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		value, listed := values[name]
 		switch {
@@ -148,7 +155,8 @@ func (s *stage) fill(t *testing.T, table, days string) {
 			value = "toDateTime(d, 'UTC')"
 		case strings.HasPrefix(kind, "Date"):
 			value = "d"
-		case strings.HasPrefix(kind, "Int"), strings.HasPrefix(kind, "UInt"), strings.HasPrefix(kind, "Float"), strings.HasPrefix(kind, "Decimal"):
+		case strings.HasPrefix(kind, "Int"), strings.HasPrefix(kind, "UInt"), strings.HasPrefix(kind, "Float"),
+			strings.HasPrefix(kind, "Decimal"):
 			value = "1"
 		case strings.Contains(kind, "FixedString(2)"):
 			value = "'SE'"
@@ -161,7 +169,8 @@ func (s *stage) fill(t *testing.T, table, days string) {
 	}
 	s.must(t, s.owner, fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM
 		(SELECT arrayJoin([('%s', '%s'), ('%s', '%s')]) AS ob, ob.1 AS o, ob.2 AS b, arrayJoin(%s) AS d)`,
-		table, strings.Join(columns, ", "), strings.Join(expressions, ", "), organizationA, brandA, organizationB, brandB, days))
+		table, strings.Join(columns, ", "), strings.Join(expressions, ", "), organizationA, brandA, organizationB,
+		brandB, days))
 }
 
 // ask sends a statement over HTTP. The error code is 0 when it was answered.
@@ -171,7 +180,8 @@ func (s *stage) ask(t *testing.T, who login, statement string, settings ...strin
 	for i := 0; i < len(settings); i += 2 {
 		q.Set(settings[i], settings[i+1])
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.http+"/?"+q.Encode(), strings.NewReader(statement))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.http+"/?"+q.Encode(),
+		strings.NewReader(statement))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,10 +121,13 @@ func TestAnalystsAreRenewedWithTheSchema(t *testing.T) {
 		t.Errorf("renewed %q, %v with the same schema", renewed, err)
 	}
 	files = release{
-		"migrate/9998_gadgets.up.sql": "CREATE TABLE IF NOT EXISTS gadgets\n(\n    organization_id UUID,\n    n Int8\n)\nENGINE = MergeTree\nORDER BY n;\n",
-		"migrate/9999_engine.up.sql":  "-- no organization_id UUID here\nCREATE TABLE IF NOT EXISTS engine\n(\n    n Int8\n)\nENGINE = MergeTree\nORDER BY n;\n",
-		"query/gadget_list.sql":       "-- gadget_list: gadgets.\nSELECT n FROM gadgets WHERE organization_id = {organization_id:UUID}\n",
-		"query/gadget_sum.sql":        "-- gadget_sum: of all.\nSELECT sum(n) FROM gadgets\n",
+		"migrate/9998_gadgets.up.sql": "CREATE TABLE IF NOT EXISTS gadgets\n(\n    organization_id UUID,\n    n " +
+			"Int8\n)\nENGINE = MergeTree\nORDER BY n;\n",
+		"migrate/9999_engine.up.sql": "-- no organization_id UUID here\nCREATE TABLE IF NOT EXISTS engine\n(\n    " +
+			"n Int8\n)\nENGINE = MergeTree\nORDER BY n;\n",
+		"query/gadget_list.sql": "-- gadget_list: gadgets.\nSELECT n FROM gadgets WHERE organization_id = " +
+			"{organization_id:UUID}\n",
+		"query/gadget_sum.sql": "-- gadget_sum: of all.\nSELECT sum(n) FROM gadgets\n",
 	}
 	defer func() { files = clickhouse.Files }()
 	if renewed, err := RenewAnalysts(dir); err != nil || !slices.Equal(renewed, []string{"analyst_acme_ana"}) {
@@ -135,7 +138,8 @@ func TestAnalystsAreRenewedWithTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"GRANT SELECT ON answerscope.gadgets<", "GRANT SELECT ON answerscope.gadget_list<", "<gadgets><filter>organization_id = '01020300-",
+		"GRANT SELECT ON answerscope.gadgets<", "GRANT SELECT ON answerscope.gadget_list<",
+		"<gadgets><filter>organization_id = '01020300-",
 	} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("renewed without %s:\n%s", want, text)

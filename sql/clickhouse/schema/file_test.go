@@ -27,7 +27,8 @@ func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
 		for statement := range strings.SplitSeq(quotedOrComment.ReplaceAllString(text, ""), ";") {
 			s := strings.TrimSpace(statement)
 			fills := emptied != "" && strings.HasPrefix(s, "INSERT INTO "+emptied+"\n")
-			if s != "" && s != "SELECT 1" && !strings.Contains(s, "IF NOT EXISTS") && !strings.Contains(s, "IF EXISTS") && !sets.MatchString(s) && !fills {
+			if s != "" && s != "SELECT 1" && !strings.Contains(s, "IF NOT EXISTS") &&
+				!strings.Contains(s, "IF EXISTS") && !sets.MatchString(s) && !fills {
 				t.Errorf("%s: %.60s… cannot be run twice", name, s)
 			}
 			_, emptied, _ = strings.Cut(s, "TRUNCATE TABLE IF EXISTS ")
@@ -54,7 +55,8 @@ func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 	for _, name := range migrationNames() {
 		text := mustRead("migrate/" + name)
 		for statement := range strings.SplitSeq(text, ";") {
-			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") || strings.Contains(statement, "deadletter_marks") {
+			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") ||
+				strings.Contains(statement, "deadletter_marks") {
 				continue
 			}
 			if !strings.Contains(statement, "non_replicated_deduplication_window = 50000") {
@@ -67,7 +69,8 @@ func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 // What is acknowledged is forgotten elsewhere: offsets are committed after an insert, changes leave the outbox. A
 // server that lost power must have it still, also merged and mutated, whatever its own configuration says.
 func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
-	const synced = "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480"
+	const synced = "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, " +
+		"old_parts_lifetime = 480"
 	for _, name := range migrationNames() {
 		for statement := range strings.SplitSeq(mustRead("migrate/"+name), ";") {
 			if strings.Contains(statement, "CREATE TABLE") && !strings.Contains(statement, synced) {

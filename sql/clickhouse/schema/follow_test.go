@@ -70,7 +70,8 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 	}
 	follows()
 	var left uint64
-	if err := to.QueryRow(t.Context(), "SELECT sum(name = 'foreign') + 10 * sum(name = 'prompt_daily_local') FROM system.tables WHERE database = currentDatabase()").Scan(&left); err != nil || left != 1 {
+	if err := to.QueryRow(t.Context(), "SELECT sum(name = 'foreign') + 10 * sum(name = 'prompt_daily_local') FROM "+
+		"system.tables WHERE database = currentDatabase()").Scan(&left); err != nil || left != 1 {
 		t.Errorf("left are %d, %v; want only the table that is not of this schema", left, err)
 	}
 }
@@ -95,7 +96,8 @@ func TestTheAddressesAreTheServersOfTheCluster(t *testing.T) {
 		{servers[0] + "," + servers[1], testkit.Cluster, "want macros shard and replica"},
 		{servers[0] + ";" + servers[1], "unheard_of", "no such cluster"},
 	} {
-		if err := check(c.shards, c.cluster); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := check(c.shards, c.cluster); (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
@@ -134,7 +136,8 @@ func TestALostReplicaIsLeftOut(t *testing.T) {
 		servers[1] + ";" + servers[0]:                       "in the order that they had",
 	} {
 		c.Shards = shards
-		if pending, err := Pending(t.Context(), c); len(pending) > 0 || (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+		if pending, err := Pending(t.Context(), c); len(pending) > 0 || (err == nil) != (says == "") || err != nil &&
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("pending %v, %v; want %q", pending, err, says)
 		}
 	}
@@ -144,7 +147,8 @@ func TestALostReplicaIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := (layout{cluster: c.Cluster, replicated: true}).ofTables(t.Context(), conn); err == nil || !strings.Contains(err.Error(), "is not replicated") {
+	if _, err := (layout{cluster: c.Cluster, replicated: true}).ofTables(t.Context(), conn); err == nil ||
+		!strings.Contains(err.Error(), "is not replicated") {
 		t.Errorf("a replica of tables that copy nothing: %v", err)
 	}
 	if stands, err := (layout{cluster: c.Cluster}).ofTables(t.Context(), conn); err != nil || stands.replicated {

@@ -40,7 +40,8 @@ func insertAnswers(t *testing.T, c clickhouse.Config, offset int) {
 		rows = append(rows, a)
 	}
 	conn := store.OpenWarehouse(t, c)
-	if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, 0), fmt.Sprint(offset), rows); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, 0), fmt.Sprint(offset),
+		rows); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,7 +66,8 @@ func TestAReplicaHasItsRowsBeforeItIsAsked(t *testing.T) {
 	pair, c := lostDisk(t)
 	kept := c.ShardServers()[0][1]
 	// A new replica copies settings too: it is filled in some seconds.
-	err := pair.Servers[1].Exec(t.Context(), "ALTER TABLE "+c.Database()+".answers_local MODIFY SETTING max_replicated_fetches_network_bandwidth = 2000")
+	err := pair.Servers[1].Exec(t.Context(), "ALTER TABLE "+c.Database()+".answers_local MODIFY SETTING "+
+		"max_replicated_fetches_network_bandwidth = 2000")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,8 @@ func TestAReplicaHasItsRowsBeforeItIsAsked(t *testing.T) {
 	wantWhole(t, c, lostAnswers)
 }
 
-// perServer matches what equal servers print differently: the path of a table that became replicated, whose first server
+// perServer matches what equal servers print differently: the path of a table that became replicated, whose first
+// server
 // has a macro in place of its UUID, and parentheses, which a view keeps until its server starts again.
 var perServer = regexp.MustCompile("/clickhouse/tables/[^/]+|[()]")
 
@@ -114,8 +117,10 @@ func wantWhole(t *testing.T, c clickhouse.Config, answers uint64) {
 		const count = "SELECT (SELECT count() FROM answers_local), (SELECT toUInt64(sum(runs)) FROM answer_daily_local)"
 		wait.Until(t, func() string {
 			var landed, summed uint64
-			if err := conn.QueryRow(t.Context(), count).Scan(&landed, &summed); err != nil || landed != answers || summed != answers {
-				return fmt.Sprintf("%s has %d answers, and %d in sums, %v, want %d", clickhouse.HostOf(dsn), landed, summed, err, answers)
+			if err := conn.QueryRow(t.Context(), count).Scan(&landed, &summed); err != nil || landed != answers ||
+				summed != answers {
+				return fmt.Sprintf("%s has %d answers, and %d in sums, %v, want %d", clickhouse.HostOf(dsn), landed,
+					summed, err, answers)
 			}
 			return ""
 		})

@@ -35,7 +35,8 @@ func TestTheSchemaOfAClusterIsTheGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the schema of a cluster is not cluster.golden.sql; review the change and run with -update. It is:\n%s", got)
+		t.Errorf("the schema of a cluster is not cluster.golden.sql; review the change and run with -update. It "+
+			"is:\n%s", got)
 	}
 	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
@@ -49,7 +50,8 @@ func TestTheSchemaOfAClusterIsTheGolden(t *testing.T) {
 			continue
 		}
 		var formatted string
-		if err := conn.QueryRow(t.Context(), "SELECT formatQuery({statement:String})", driver.Named("statement", statement)).Scan(&formatted); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT formatQuery({statement:String})",
+			driver.Named("statement", statement)).Scan(&formatted); err != nil {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}

@@ -113,7 +113,8 @@ func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
 // visitsOf counts the visits of a month in visit_daily, and those of path /x.
 func visitsOf(t *testing.T, conn *clickhouse.Conn, month int) (all, ofPath int64) {
 	t.Helper()
-	const question = "SELECT toInt64(sum(visits)), toInt64(sumIf(visits, path = '/x')) FROM visit_daily WHERE toYYYYMM(day) = {month:UInt32}"
+	const question = "SELECT toInt64(sum(visits)), toInt64(sumIf(visits, path = '/x')) FROM visit_daily WHERE " +
+		"toYYYYMM(day) = {month:UInt32}"
 	if err := conn.QueryRow(t.Context(), question, driver.Named("month", month)).Scan(&all, &ofPath); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,8 @@ func TestAMigrationThatChangesAViewRebuildsItsTarget(t *testing.T) {
 		for n := range 6 {
 			at := time.Date(2026, time.Month(2+n%3), 2, 9, 0, 0, 0, time.UTC)
 			rows = append(rows, packer.Pack(&clickhouse.VisitRow{
-				OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, ID: clickhouse.UUID{byte(n)}, LogTopic: "visits", LogOffset: int64(n),
+				OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, ID: clickhouse.UUID{byte(n)},
+				LogTopic: "visits", LogOffset: int64(n),
 				At: at, Event: "view", Platform: "chatgpt", Path: "/y",
 			}))
 		}
@@ -147,16 +149,19 @@ func TestAMigrationThatChangesAViewRebuildsItsTarget(t *testing.T) {
 		}
 	}
 	insert()
-	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("visits"), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("visits"),
+		time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
 	view := mustRead("migrate/0008_visit_daily.up.sql")
-	view = strings.Replace(view[strings.Index(view, "CREATE MATERIALIZED VIEW"):], "    path,\n", "    '/x' AS path,\n", 1)
+	view = strings.Replace(view[strings.Index(view, "CREATE MATERIALIZED VIEW"):], "    path,\n",
+		"    '/x' AS path,\n", 1)
 	next := release{"migrate/9999_paths.up.sql": "DROP VIEW IF EXISTS visit_daily_view;\n\n" + view +
 		"\nALTER TABLE visit_daily MODIFY COMMENT 'Visits by day." + rebuildMark + "';\n"}
 	files = next
 	pending, err := Pending(t.Context(), c)
-	if err != nil || !Rebuilds(pending) || Rebuilds([]string{"0001_answers", "visit_traffic"}) || !Rebuilds([]string{"shard 1: rebuild visit_daily_local"}) {
+	if err != nil || !Rebuilds(pending) || Rebuilds([]string{"0001_answers", "visit_traffic"}) ||
+		!Rebuilds([]string{"shard 1: rebuild visit_daily_local"}) {
 		t.Errorf("pending %q, %v: rebuilds %v", pending, err, Rebuilds(pending))
 	}
 	next.migrate(t, c)
@@ -167,7 +172,8 @@ func TestAMigrationThatChangesAViewRebuildsItsTarget(t *testing.T) {
 		}
 	}
 	var comment string
-	if err := conn.QueryRow(t.Context(), "SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'visit_daily'").Scan(&comment); err != nil || comment != "Visits by day." {
+	if err := conn.QueryRow(t.Context(), "SELECT comment FROM system.tables WHERE database = currentDatabase() AND "+
+		"name = 'visit_daily'").Scan(&comment); err != nil || comment != "Visits by day." {
 		t.Errorf("comment %q, %v", comment, err)
 	}
 }

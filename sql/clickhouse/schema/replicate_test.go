@@ -37,7 +37,8 @@ func TestAShardThatBeganAloneGetsAReplica(t *testing.T) {
 	must(schema.Migrate(t.Context(), c, func(string) {}))
 	insertAnswers(t, c, 0)
 	list(both)
-	must(first.Exec(t.Context(), "DETACH TABLE "+database+".shopping_cards_local SYNC")) // a run killed between two statements
+	// a run killed between two statements
+	must(first.Exec(t.Context(), "DETACH TABLE "+database+".shopping_cards_local SYNC"))
 
 	c.Shards = strings.Join(dsns, ",")
 	locked := 0
@@ -46,7 +47,8 @@ func TestAShardThatBeganAloneGetsAReplica(t *testing.T) {
 		return func() error { locked--; return nil }, nil
 	}
 	steps := []string{
-		"SYSTEM RESTORE REPLICA citations_local", "DETACH TABLE IF EXISTS citations_local", "ALTER TABLE citations_local",
+		"SYSTEM RESTORE REPLICA citations_local", "DETACH TABLE IF EXISTS citations_local",
+		"ALTER TABLE citations_local",
 	}
 	for _, step := range steps[:testkit.Draws(1, len(steps))] {
 		ctx, stop := context.WithCancel(t.Context())

@@ -35,7 +35,8 @@ func TestSchemaIsTheGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the server's schema is not schema.golden.sql; review the change and run with -update. The server has:\n%s", got)
+		t.Errorf("the server's schema is not schema.golden.sql; review the change and run with -update. The server "+
+			"has:\n%s", got)
 	}
 }
 
@@ -79,7 +80,8 @@ func TestANewerSchemaIsLeftAlone(t *testing.T) {
 	c := store.CompleteWarehouse(t)
 	conn := store.OpenWarehouse(t, c)
 	for _, statement := range []string{
-		"INSERT INTO schema_migrations (version, dirty, sequence) SELECT max(version) + 1, 0, max(sequence) + 1 FROM schema_migrations",
+		"INSERT INTO schema_migrations (version, dirty, sequence) SELECT max(version) + 1, 0, max(sequence) + 1 " +
+			"FROM schema_migrations",
 		"DROP VIEW ai_traffic",
 	} {
 		if err := conn.Exec(t.Context(), statement); err != nil {
@@ -89,7 +91,8 @@ func TestANewerSchemaIsLeftAlone(t *testing.T) {
 	if pending, err := schema.Pending(t.Context(), c); !errors.Is(err, schema.ErrNewer) {
 		t.Errorf("pending %v, %v", pending, err)
 	}
-	if err := schema.Migrate(t.Context(), c, func(step string) { t.Errorf("did %s", step) }); !errors.Is(err, schema.ErrNewer) {
+	if err := schema.Migrate(t.Context(), c, func(step string) { t.Errorf("did %s", step) }); !errors.Is(err,
+		schema.ErrNewer) {
 		t.Error(err)
 	}
 }
@@ -116,7 +119,8 @@ func TestMigrateRepeatsAHalfMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var views uint64
-	if err := conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'answer_daily_view'").Scan(&views); err != nil || views != 1 {
+	if err := conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = "+
+		"'answer_daily_view'").Scan(&views); err != nil || views != 1 {
 		t.Errorf("%d answer_daily_view, %v; want 1", views, err)
 	}
 }
