@@ -16,7 +16,11 @@ import (
 
 // visit is about as large as a visit's record, and compresses like one.
 func visit(i int) []byte {
-	return fmt.Appendf(nil, `{"v":1,"id":"019cae6b-6600-7abc-8def-%012x","organization_id":"5b0f4a52-6c1e-4f43-9a37-0d9b0f7c1a01","brand_id":"0a4c9d0e-4f7a-4a43-8c1b-6f1e2d3c4b02","at":"2026-03-02T12:00:00.%03dZ","event":"view","platform":"chatgpt","host":"www.breville.com","path":"/shop/espresso/%d","referrer_host":"chatgpt.com","country":"DE","language":"de-DE","session":"%x","visitor":%d}`,
+	return fmt.Appendf(nil, `{"v":1,"id":"019cae6b-6600-7abc-8def-%012x",`+
+		`"organization_id":"5b0f4a52-6c1e-4f43-9a37-0d9b0f7c1a01","brand_id":"0a4c9d0e-4f7a-4a43-8c1b-6f1e2d3c4b02",`+
+		`"at":"2026-03-02T12:00:00.%03dZ","event":"view","platform":"chatgpt","host":"www.breville.com",`+
+		`"path":"/shop/espresso/%d","referrer_host":"chatgpt.com","country":"DE","language":"de-DE","session":"%x",`+
+		`"visitor":%d}`,
 		i, i%1000, i%97, i*7919, uint64(i)*0x9e3779b97f4a7c15)
 }
 

@@ -112,7 +112,8 @@ func (f faulty) RoundTrip(ctx context.Context, addr net.Addr, req kafka.Request)
 		return f.RoundTripper.RoundTrip(ctx, addr, req)
 	}
 	answer := func(code kafka.Error) (kafka.Response, error) {
-		return &produce.Response{Topics: []produce.ResponseTopic{{Partitions: []produce.ResponsePartition{{ErrorCode: int16(code)}}}}}, nil
+		partitions := []produce.ResponsePartition{{ErrorCode: int16(code)}}
+		return &produce.Response{Topics: []produce.ResponseTopic{{Partitions: partitions}}}, nil
 	}
 	switch f.of(r) {
 	case lost:
@@ -158,7 +159,8 @@ func all(t testing.TB, brokers []string, topic string) []line {
 	}
 	var lines []line
 	for _, p := range meta.Topics[0].Partitions {
-		ends, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(p.ID)}}})
+		ends, err := client.ListOffsets(ctx,
+			&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(p.ID)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -176,7 +176,8 @@ func TestARefusalIsNotTriedAgain(t *testing.T) {
 	if !errors.Is(err, kafka.TopicAuthorizationFailed) || errors.Is(err, ErrAway) || requests.Load() != 1 {
 		t.Errorf("Append() = %v after %d requests, want TopicAuthorizationFailed after 1", err, requests.Load())
 	}
-	if err := p.Append(t.Context(), "nowhere", value(1)); err == nil || !strings.Contains(err.Error(), `topic "nowhere": want one of`) {
+	if err := p.Append(t.Context(), "nowhere", value(1)); err == nil ||
+		!strings.Contains(err.Error(), `topic "nowhere": want one of`) {
 		t.Errorf("Append to an unknown topic = %v", err)
 	}
 }

@@ -257,7 +257,9 @@ func TestAFirstStartWithoutKafka(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("not ready", func(t *testing.T) {
-		for name, text := range map[string]string{"no": "", "a damaged": `{"topic":`, "another topic's": `{"topic":"x.visits","partitions":3}`} {
+		for name, text := range map[string]string{
+			"no": "", "a damaged": `{"topic":`, "another topic's": `{"topic":"x.visits","partitions":3}`,
+		} {
 			t.Run(name+" file", func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()

@@ -218,7 +218,8 @@ func TestRefusalsOfTheBroker(t *testing.T) {
 	var away atomic.Int64
 	dir := t.TempDir()
 	bad := func(r *produce.Request) outcome {
-		if m := outcome(away.Load()); m != tooBig || int(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.data[0]) == 'X' ||
+		if m := outcome(away.Load()); m != tooBig ||
+			int(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.data[0]) == 'X' ||
 			len(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.ends) > 1 {
 			return m
 		}

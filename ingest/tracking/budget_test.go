@@ -89,7 +89,8 @@ func TestBudgetsCountActualCost(t *testing.T) {
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 	spends(4, "0.04")
 	var estimates string // without trailing zeros
-	row := e.db.QueryRow(t.Context(), `SELECT concat_ws(' ', j.estimated_cost, min(r.estimate::text), max(r.estimate::text))
+	row := e.db.QueryRow(t.Context(),
+		`SELECT concat_ws(' ', j.estimated_cost, min(r.estimate::text), max(r.estimate::text))
 		FROM public.tracking_jobs j JOIN public.tracking_runs r ON r.job_id = j.id WHERE j.id = $1 GROUP BY j.id`, id)
 	if err := row.Scan(&estimates); err != nil || estimates != "0.04 0.01 0.01" {
 		t.Errorf("the estimates are stored as %s, %v", estimates, err)
@@ -132,8 +133,10 @@ func TestBudgetsCountActualCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"runs":8,"cost":{"amount":0.08,"currency":"USD"},"byPlatform":[{"platform":"alpha","model":"alpha-small","runs":8,"cost":{"amount":0.08,"currency":"USD"}}],` +
-		`"refused":[{"platform":"gamma","reason":"its key is missing"},{"platform":"delta","reason":"the price of model \"delta-small\" is not known, and the organization has a budget of cost"}]}`
+	want := `{"runs":8,"cost":{"amount":0.08,"currency":"USD"},"byPlatform":[{"platform":"alpha",` +
+		`"model":"alpha-small","runs":8,"cost":{"amount":0.08,"currency":"USD"}}],` +
+		`"refused":[{"platform":"gamma","reason":"its key is missing"},{"platform":"delta","reason":"the price of ` +
+		`model \"delta-small\" is not known, and the organization has a budget of cost"}]}`
 	if string(text) != want {
 		t.Errorf("the estimate is %s\nwant %s", text, want)
 	}

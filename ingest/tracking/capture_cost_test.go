@@ -11,9 +11,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/tracking"
-	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/fault"
-	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -23,7 +21,8 @@ import (
 func (e *environment) costs(t *testing.T, id uuid.UUID) string {
 	t.Helper()
 	var job string
-	if err := e.db.QueryRow(t.Context(), "SELECT trim_scale(cost)::text FROM tracking_jobs WHERE id = $1", id).Scan(&job); err != nil {
+	if err := e.db.QueryRow(t.Context(),
+		"SELECT trim_scale(cost)::text FROM tracking_jobs WHERE id = $1", id).Scan(&job); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now().UTC()
@@ -47,8 +46,8 @@ func dayCosts(days []postgres.TrackingDay) (costs []string) {
 }
 
 // Captures that are delivered and hold no answer use up the retries of their runs, also of a provider that delivers
-// nothing else: they were asked for again for a day. Those of a page that answers are paid for, and cost nothing before;
-// Oxylabs bills none of its own failures, which were paid for.
+// nothing else: they were asked for again for a day. Those of a page that answers are paid for, and cost nothing
+// before; Oxylabs bills none of its own failures, which were paid for.
 func TestCapturesThatHoldNoAnswer(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{http.StatusNotFound: "0.0112", 613: "0"} {
@@ -69,7 +68,8 @@ func TestCapturesThatHoldNoAnswer(t *testing.T) {
 				t.Errorf("%s USD are counted, want %s", cost, want)
 			}
 			var providers []string
-			row := e.db.QueryRow(t.Context(), "SELECT array_agg(DISTINCT provider) FROM tracking_runs WHERE job_id = $1", id)
+			row := e.db.QueryRow(t.Context(),
+				"SELECT array_agg(DISTINCT provider) FROM tracking_runs WHERE job_id = $1", id)
 			if err := row.Scan(&providers); err != nil || !slices.Equal(providers, []string{"oxylabs"}) {
 				t.Errorf("providers %v, %v", providers, err)
 			}
@@ -83,7 +83,8 @@ func TestPaidFailuresKeepWithinABudget(t *testing.T) {
 	t.Parallel()
 	e, c := newCaptured(t, 3)
 	c.broken = http.StatusNotFound
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("0.0048")}); err != nil {
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID,
+		postgres.Budget{CostPerDay: new("0.0048")}); err != nil {
 		t.Fatal(err)
 	}
 	jobs, _ := e.run(t)
@@ -94,9 +95,9 @@ func TestPaidFailuresKeepWithinABudget(t *testing.T) {
 	}
 }
 
-// A job took too long before its worker ended. The next worker submits another one, takes the first one's capture, which
-// is there before, and is killed. The third submits nothing, and takes it, too. It was lost, and both were paid for. The record has the price of
-// the capture that it holds, also where the other job is another provider's.
+// A job took too long before its worker ended. The next worker submits another one, takes the first one's capture,
+// which is there before, and is killed. The third submits nothing, and takes it, too. It was lost, and both were paid
+// for. The record has the price of the capture that it holds, also where the other job is another provider's.
 func TestALateCaptureOutlivesAKill(t *testing.T) {
 	t.Parallel()
 	providers := []string{"oxylabs", "brightdata", "cloro"}
@@ -122,7 +123,8 @@ func TestALateCaptureOutlivesAKill(t *testing.T) {
 			_, err = claim.Ask(t.Context(), []uuid.UUID{run})
 			for _, o := range []postgres.RunOutcome{
 				{ID: run, State: "asking", Provider: provider, ProviderJob: "1", SubmittedAt: &now},
-				{ID: run, State: "queued", Provider: provider, ErrorClass: "timeout", Cost: "0.0016", NextAttemptAt: &now},
+				{ID: run, State: "queued", Provider: provider, ErrorClass: "timeout", Cost: "0.0016",
+					NextAttemptAt: &now},
 			} {
 				for range 2 { // the reply to the first call may be lost
 					if _, endErr := claim.End(t.Context(), []postgres.RunOutcome{o}); err != nil || endErr != nil {
@@ -152,7 +154,11 @@ func TestALateCaptureOutlivesAKill(t *testing.T) {
 				}
 			}
 			if provider == "brightdata" {
-				wait.For(t, "the end of the other job", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.jobs["2"].cancelled })
+				wait.For(t, "the end of the other job", func() bool {
+					c.mu.Lock()
+					defer c.mu.Unlock()
+					return c.jobs["2"].cancelled
+				})
 			}
 		})
 	}
@@ -171,13 +177,18 @@ func TestALateJobEndsWithItsRun(t *testing.T) {
 			c.accept = func(job int) { c.jobs[fmt.Sprint(job)].cancelled = fails }
 			jobs, _ := e.jobs(t)
 			id := e.start(t, jobs, surface)
-			e.exec(t, "UPDATE tracking_runs SET attempts = 5, late_jobs = '{brightdata 1}'") // one failure is left to it
+			// one failure is left to it
+			e.exec(t, "UPDATE tracking_runs SET attempts = 5, late_jobs = '{brightdata 1}'")
 			e.run(t)
 			_, r := e.finished(t, id)
 			if r.Answered == 1 == fails || r.GaveUp["unavailable"] == 1 != fails {
 				t.Errorf("%+v", r)
 			}
-			wait.For(t, "the end of the job", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.jobs["1"].cancelled })
+			wait.For(t, "the end of the job", func() bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return c.jobs["1"].cancelled
+			})
 		})
 	}
 }
@@ -188,7 +199,8 @@ func TestACaptureThatMakesNoRecordIsPaidFor(t *testing.T) {
 	e, c := newCaptured(t, 1)
 	c.huge = true
 	e.Captures = append(e.Captures, c.environment("CLORO", "key")...)
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("1")}); err != nil {
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID,
+		postgres.Budget{CostPerDay: new("1")}); err != nil {
 		t.Fatal(err)
 	}
 	jobs, _ := e.run(t)
@@ -205,7 +217,8 @@ func TestACancelledJobKeepsItsCost(t *testing.T) {
 	e := newEnvironment(t, numbered(3)...)
 	jobs, _ := e.jobs(t)
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
-	e.exec(t, "UPDATE tracking_runs SET attempts = 1, cost = 0.004 WHERE id = (SELECT min(id::text)::uuid FROM tracking_runs)")
+	e.exec(t, "UPDATE tracking_runs SET attempts = 1, cost = 0.004 WHERE id = (SELECT min(id::text)::uuid FROM "+
+		"tracking_runs)")
 	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
 		t.Fatal(err)
 	}
@@ -277,16 +290,17 @@ func TestACaptureWhoseKeyIsGoneIsPaidFor(t *testing.T) {
 			e.work(t, "")
 			_, r := e.finished(t, id)
 			cost := e.costs(t, id)
-			if second && (r.Answered != 1 || cost != "0.0072") || !second && (r.GaveUp["auth"] != 1 || cost != "0.0016") {
+			if second && (r.Answered != 1 || cost != "0.0072") ||
+				!second && (r.GaveUp["auth"] != 1 || cost != "0.0016") {
 				t.Errorf("%+v at %s USD", r, cost)
 			}
 		})
 	}
 }
 
-// A submission whose connection breaks has the same idempotency key again: Cloro refuses it as one that it has accepted,
-// and the run, which has paid for that, is submitted anew. It was given up. After the end of a task the key is another
-// one, also in another process.
+// A submission whose connection breaks has the same idempotency key again: Cloro refuses it as one that it has
+// accepted, and the run, which has paid for that, is submitted anew. It was given up. After the end of a task the key
+// is another one, also in another process.
 func TestIdempotencyKeysChangeWithTheJob(t *testing.T) {
 	t.Parallel()
 	e, c := newEnvironment(t, numbered(1)...), newCaptures(t)
@@ -312,7 +326,8 @@ func TestAProviderHoldsUpNoOther(t *testing.T) {
 			t.Parallel()
 			prompts := numbered(6)
 			for i := range 12 {
-				prompts = append(prompts, fmt.Sprintf("%d ", i)+strings.Repeat("best lamp ", 500)) // too long for Oxylabs
+				// too long for Oxylabs
+				prompts = append(prompts, fmt.Sprintf("%d ", i)+strings.Repeat("best lamp ", 500))
 			}
 			e, c, other := newEnvironment(t, prompts...), newCaptures(t), newCaptures(t)
 			other.holds, e.FirstPause = true, time.Hour
@@ -351,80 +366,11 @@ func TestABudgetReservesTheHighestPrice(t *testing.T) {
 	if got := estimate(); got != "0.016" {
 		t.Errorf("without a budget %s", got)
 	}
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("1")}); err != nil {
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID,
+		postgres.Budget{CostPerDay: new("1")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := estimate(); got != "0.056" {
 		t.Errorf("with a budget %s", got)
 	}
-}
-
-// Without platforms a request asks the APIs that have a key, and no surface.
-func TestSurfacesAreAskedWhereTheyAreNamed(t *testing.T) {
-	t.Parallel()
-	e, _ := newCaptured(t, 1)
-	jobs, _ := e.jobs(t)
-	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{}, nil, time.Now())
-	if err != nil || len(draft.Runs) == 0 || slices.ContainsFunc(draft.Runs, func(r postgres.NewRun) bool { return r.Platform == "chatgpt-web" }) {
-		t.Errorf("%+v, %v", draft, err)
-	}
-}
-
-// A start is refused where the organization's order names no provider that the workers have a key of. It was accepted,
-// since they can ask the surface, and every run was given up.
-func TestAnOrderWithoutAKeyIsRefused(t *testing.T) {
-	t.Parallel()
-	e, _ := newCaptured(t, 1)
-	platforms := tracking.NewPlatforms(config.FromEnvironment(e.Captures), e.db, secret.Ring{})
-	jobs, _ := e.jobs(t)
-	jobs.ListPlatforms = platforms.List
-	t.Cleanup(testkit.Start(t, jobs.Run))
-	wait.For(t, "the worker", func() bool {
-		var workers int
-		row := e.db.QueryRow(t.Context(), "SELECT count(*) FROM private.tracking_workers")
-		return row.Scan(&workers) == nil && workers == 1
-	})
-	for order, want := range map[string]string{
-		"cloro": "chatgpt-web: ANSWERSCOPE_PLATFORM_CLORO_API_KEY is missing", "cloro,oxylabs": "",
-	} {
-		if err := platforms.SetOrder(t.Context(), uuid.Nil, e.brand.OrganizationID, "chatgpt-web", strings.Split(order, ",")); err != nil {
-			t.Fatal(err)
-		}
-		_, err := jobs.Start(t.Context(), e.brand, surface, tracking.Caller{})
-		if want == "" && err != nil || !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("in the order %s: %v, want %q", order, err, want)
-		}
-	}
-}
-
-// A process without a key of the surface reserves what the workers may spend: it reserved one page of an overview.
-func TestAProcessWithoutAKeyReservesTheHighestPrice(t *testing.T) {
-	t.Parallel()
-	e := newEnvironment(t, numbered(1)...)
-	jobs, _ := e.jobs(t)
-	jobs.ListPlatforms = tracking.NewPlatforms(config.FromEnvironment(nil), e.db, secret.Ring{}).List
-	if err := e.db.RegisterWorker(t.Context(), uuid.Must(uuid.NewV4()), []string{"google-ai-overview"}, time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("1")}); err != nil {
-		t.Fatal(err)
-	}
-	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"google-ai-overview"}}, nil, time.Now())
-	if err != nil || draft.Estimate().Cost.Amount != "0.05" {
-		t.Errorf("%+v, %v", draft, err)
-	}
-}
-
-// What a provider says of the account where it accepts a job is learnt, as from an answer.
-func TestLimitsAreLearntFromSubmissions(t *testing.T) {
-	t.Parallel()
-	e, c := newCaptured(t, 1)
-	c.perMinute = "777"
-	jobs, _ := e.run(t)
-	e.finished(t, e.start(t, jobs, surface))
-	wait.For(t, "the limit", func() bool {
-		var perMinute int
-		row := e.db.QueryRow(t.Context(), "SELECT requests_per_minute FROM private.platform_accounts WHERE account LIKE 'oxylabs %'")
-		return row.Scan(&perMinute) == nil && perMinute == 777
-	})
 }

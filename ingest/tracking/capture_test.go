@@ -113,7 +113,9 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case c.broken > 0:
 			fmt.Fprintf(w, `{"results": [{"content": {}, "status_code": %d}]}`, c.broken)
 		default:
-			fmt.Fprintf(w, `{"results": [{"content": {"markdown_text": %s, "llm_model": "gpt-5", "parse_status_code": 12000}, "status_code": 200, "url": "https://chatgpt.com/", "job_id": %q}]}`, text, id)
+			fmt.Fprintf(w, `{"results": [{"content": {"markdown_text": %s, "llm_model": "gpt-5", `+
+				`"parse_status_code": 12000}, "status_code": 200, "url": "https://chatgpt.com/", "job_id": %q}]}`, text,
+				id)
 		}
 		return
 	}
@@ -129,9 +131,11 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case c.holds || job.holds || job.polls <= c.pending:
 		fmt.Fprintf(w, `{"id": %q, "status": "pending", "task": {"id": %[1]q, "status": "PROCESSING"}}`, id)
 	case c.faulted:
-		fmt.Fprintf(w, `{"id": %q, "status": "faulted", "task": {"id": %[1]q, "status": "FAILED", "error": "blocked"}}`, id)
+		fmt.Fprintf(w, `{"id": %q, "status": "faulted", "task": {"id": %[1]q, "status": "FAILED", "error": "blocked"}}`,
+			id)
 	default:
-		fmt.Fprintf(w, `{"id": %q, "status": %q, "task": {"id": %[1]q, "status": "COMPLETED"}, "response": {"markdown": %[3]s, "text": %[3]s}, "credits": {"creditsCharged": 7}}`, id, done, text)
+		fmt.Fprintf(w, `{"id": %q, "status": %q, "task": {"id": %[1]q, "status": "COMPLETED"}, "response": `+
+			`{"markdown": %[3]s, "text": %[3]s}, "credits": {"creditsCharged": 7}}`, id, done, text)
 	}
 }
 
@@ -151,7 +155,8 @@ func (c *captures) submit(w http.ResponseWriter, r *http.Request) {
 	if body.IdempotencyKey != "" && slices.Contains(c.keys, body.IdempotencyKey) {
 		c.conflicts++
 		w.WriteHeader(http.StatusConflict)
-		fmt.Fprint(w, `{"success": false, "error": {"code": "RESOURCE_ALREADY_EXISTS", "message": "Task already exists", "details": {"field": "idempotencyKey"}}}`)
+		fmt.Fprint(w, `{"success": false, "error": {"code": "RESOURCE_ALREADY_EXISTS", "message": `+
+			`"Task already exists", "details": {"field": "idempotencyKey"}}}`)
 		return
 	}
 	id := fmt.Sprint(len(c.jobs) + 1)
@@ -172,7 +177,8 @@ func (c *captures) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("X-Ratelimit-Limit-Requests", c.perMinute)
 	w.WriteHeader(http.StatusAccepted)
-	fmt.Fprintf(w, `{"id": %q, "snapshot_id": %[1]q, "status": "pending", "success": true, "task": {"id": %[1]q, "status": "QUEUED"}}`, id)
+	fmt.Fprintf(w, `{"id": %q, "snapshot_id": %[1]q, "status": "pending", "success": true, "task": {"id": %[1]q, `+
+		`"status": "QUEUED"}}`, id)
 }
 
 func (c *captures) set(change func()) {

@@ -1,12 +1,9 @@
 package tracking_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -23,11 +20,8 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/ingest/tracking"
-	"github.com/answerscope/answerscope/internal/config"
-	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -55,10 +49,11 @@ type workerConfig struct {
 	FailingList          *atomic.Int64        `json:"-"` // which listing of an organization's platforms fails
 	LosesRecords         bool                 // whether the log loses every record
 	ClockAhead           time.Duration        // by how much its clock is ahead
-	Captures             []string             // the variables of capture providers, whose surface chatgpt-web is asked, too
-	FirstPause           time.Duration        // of a capture provider that fails, where it is not the default
-	CallbackURL          string               // at which capture providers call; "": they do not
-	HeartbeatTimeout     time.Duration        // after which a worker's job is given to another one, where it is not the default
+	// the variables of capture providers, whose surface chatgpt-web is asked, too
+	Captures         []string
+	FirstPause       time.Duration // of a capture provider that fails, where it is not the default
+	CallbackURL      string        // at which capture providers call; "": they do not
+	HeartbeatTimeout time.Duration // after which a worker's job is given to another one, where it is not the default
 }
 
 // environment is an organization with a brand, a log, and a service that is asked.
@@ -76,7 +71,9 @@ func newEnvironment(t testing.TB, prompts ...string) *environment {
 	e := &environment{service: &service{asked: map[string]int{}}, db: store.OpenControlPlane(t, cfg)}
 	server := httptest.NewServer(e.service)
 	t.Cleanup(server.Close)
-	e.workerConfig = workerConfig{DSN: cfg.DSN, Prefix: testkit.Prefix(t), Service: server.URL, Brokers: testkit.Kafka(t)}
+	e.workerConfig = workerConfig{
+		DSN: cfg.DSN, Prefix: testkit.Prefix(t), Service: server.URL, Brokers: testkit.Kafka(t),
+	}
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = e.Brokers, e.Prefix, 1
 	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
@@ -93,7 +90,9 @@ func (e *environment) addBrand(t testing.TB, name string, prompts ...string) pos
 	if err != nil {
 		t.Fatal(err)
 	}
-	brand, _, err := e.db.AddBrand(t.Context(), organization.ID, postgres.NewBrand{Name: name, Domains: []string{"lumen.example"}})
+	brand, _, err := e.db.AddBrand(t.Context(), organization.ID, postgres.NewBrand{
+		Name: name, Domains: []string{"lumen.example"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +148,10 @@ func (s workerConfig) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *
 		return nil, nil, err
 	}
 	jobs, err := tracking.NewJobs(tracking.Parts{
-		DB: db, ListPlatforms: platforms{s}.List, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: func() time.Time { return time.Now().Add(s.ClockAhead) },
+		DB: db, ListPlatforms: platforms{s}.List, Append: appends.AppendAll,
+		Room: appends.AwaitRoom, Now: func() time.Time {
+			return time.Now().Add(s.ClockAhead)
+		},
 		Dead: func(context.Context, uuid.UUID, uuid.UUID, []uuid.UUID) (map[uuid.UUID]bool, error) { return nil, nil },
 		Landed: func(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 			landed := map[uuid.UUID]bool{}
@@ -221,7 +223,8 @@ func (e *environment) finished(t *testing.T, id uuid.UUID) (postgres.TrackingJob
 	var last postgres.TrackingJob
 	wait.For(t, "the end of the job", func() bool {
 		j := e.job(t, id)
-		if j.Completed < last.Completed || j.Total != last.Total && last.Total > 0 || index(phases, j.Phase) < index(phases, last.Phase) {
+		if j.Completed < last.Completed || j.Total != last.Total &&
+			last.Total > 0 || index(phases, j.Phase) < index(phases, last.Phase) {
 			t.Fatalf("the job went from %+v to %+v", last, j)
 		}
 		if (j.Result != nil) != j.Finished() {
@@ -267,7 +270,9 @@ func (e *environment) records(t *testing.T) (answers map[uuid.UUID]event.Answer,
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.Brokers, Topic: e.Prefix + event.TopicAnswers, MaxWait: 100 * time.Millisecond})
+	reader := kafka.NewReader(kafka.ReaderConfig{
+		Brokers: e.Brokers, Topic: e.Prefix + event.TopicAnswers, MaxWait: 100 * time.Millisecond,
+	})
 	defer reader.Close()
 	answers, times = map[uuid.UUID]event.Answer{}, map[uuid.UUID]int{}
 	for range end {
@@ -347,95 +352,4 @@ func (s *service) behave(behaves func(q question, times int) (int, time.Duration
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.behaves = behaves
-}
-
-// platforms are alpha and beta, which ask the service, gamma, whose key is missing, and delta, whose price is not known
-// and which takes no region.
-type platforms struct{ workerConfig }
-
-func (p platforms) List(ctx context.Context, organization uuid.UUID) ([]tracking.Platform, error) {
-	if !organization.IsNil() && organization == p.BrokenOrganization {
-		return nil, errors.New("broken")
-	}
-	if !organization.IsNil() && p.FailingList != nil && p.FailingList.Add(-1) == 0 {
-		return nil, errors.New("the connection is lost")
-	}
-	price := &platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "10"}
-	describe := func(slug string, price *platform.Price) tracking.Platform {
-		typical := event.Usage{OutputTokens: p.TypicalTokens}
-		models := []platform.Model{{Slug: slug + "-small", Price: price, Typical: typical}, {Slug: slug + "-large", Price: price, Typical: typical}}
-		return tracking.Platform{
-			Account: p.Accounts[organization], Description: platform.Description{
-				Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: models,
-			},
-			Connect: func(simulator.Cast) (platform.Platform, error) {
-				if slug == p.Unusable {
-					return nil, errors.New("its key is gone")
-				}
-				return fakePlatform{slug, p.Service, p.AnswerTokens}, nil
-			},
-		}
-	}
-	list := []tracking.Platform{describe("alpha", price), describe("beta", price), describe("gamma", price), describe("delta", nil)}
-	for i := range list {
-		if list[i].Slug == "gamma" || list[i].Slug == p.MissingKey {
-			list[i].Unavailable = "its key is missing"
-		}
-	}
-	if len(p.Captures) > 0 {
-		surface, err := tracking.NewPlatforms(config.FromEnvironment(p.Captures), nil, secret.Ring{}).Find(ctx, uuid.Nil, "chatgpt-web")
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, surface)
-	}
-	return list, nil
-}
-
-type fakePlatform struct {
-	slug, url string
-	tokens    int64
-}
-
-func (a fakePlatform) Ask(ctx context.Context, q platform.Question) (reply platform.Reply, err error) {
-	body, err := json.Marshal(question{a.slug, q.Text, q.Model, q.Region, q.Sample})
-	if err != nil {
-		return reply, err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(body))
-	if err != nil {
-		return reply, err
-	}
-	response, err := http.DefaultClient.Do(r)
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return reply, &platform.Error{Class: platform.Timeout, Cause: ctx.Err()}
-	case ctx.Err() != nil:
-		return reply, ctx.Err()
-	}
-	if err != nil {
-		return reply, &platform.Error{Class: platform.Unavailable, Cause: err}
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return reply, &platform.Error{Class: platform.Unavailable, Cause: err}
-	}
-	after, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-	cause := errors.New(response.Status)
-	switch {
-	case response.StatusCode == http.StatusOK:
-		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text), Usage: &event.Usage{OutputTokens: a.tokens}}, nil
-	case response.StatusCode == http.StatusNoContent: // seen, without an answer
-		return platform.Reply{Surface: event.SurfaceConsumer, Finish: event.FinishNotShown, Usage: &event.Usage{OutputTokens: a.tokens}}, nil
-	case response.StatusCode == http.StatusNonAuthoritativeInfo: // an answer without usage
-		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text)}, nil
-	case response.StatusCode == http.StatusPartialContent:
-		return reply, &platform.Error{Class: platform.ChangedShape, Cause: cause}
-	case response.StatusCode == http.StatusTooManyRequests:
-		return reply, &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(after) * time.Second, Cause: cause}
-	case response.StatusCode == http.StatusUnauthorized:
-		return reply, &platform.Error{Class: platform.Auth, Cause: cause}
-	}
-	return reply, &platform.Error{Class: platform.Unavailable, Cause: cause}
 }

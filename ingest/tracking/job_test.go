@@ -25,9 +25,14 @@ func TestEveryRunIsAskedOnce(t *testing.T) {
 	e.FailingList = new(atomic.Int64)
 	e.FailingList.Store(2) // postgres is away when the worker reads the keys: the runs were given up as auth
 	jobs, _ := e.run(t)
-	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta", "gamma"}, Models: []string{"alpha-small", "alpha-large", "beta-large"}, Regions: []string{"", "de"}, Samples: 2})
+	id := e.start(t, jobs, tracking.Request{
+		Platforms: []string{"alpha", "beta", "gamma"}, Models: []string{
+			"alpha-small", "alpha-large", "beta-large",
+		}, Regions: []string{"", "de"}, Samples: 2,
+	})
 	j, r := e.finished(t, id)
-	if j.Status != "completed" || j.Total != 60 || r.Answered != 60 || r.Repeats != 0 || r.Cost.Amount != 0.6 || r.Cost.Currency != "USD" || len(r.DegradedPlatforms) != 0 {
+	if j.Status != "completed" || j.Total != 60 || r.Answered != 60 || r.Repeats != 0 || r.Cost.Amount != 0.6 ||
+		r.Cost.Currency != "USD" || len(r.DegradedPlatforms) != 0 {
 		t.Errorf("%+v: %+v", j, r)
 	}
 	answers, times := e.records(t)
@@ -54,20 +59,23 @@ func TestWhatWasNotShownIsPaidForAndNotAskedAgain(t *testing.T) {
 	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusNoContent, 0, 0 })
 	jobs, _ := e.run(t)
 	j, r := e.finished(t, e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}}))
-	if j.Status != "completed" || r.Answered != 3 || r.NotShown != 3 || len(r.GaveUp) != 0 || len(r.DegradedPlatforms) != 0 || r.Cost.Amount != 0.03 || e.service.requests() != 3 {
+	if j.Status != "completed" || r.Answered != 3 || r.NotShown != 3 || len(r.GaveUp) != 0 ||
+		len(r.DegradedPlatforms) != 0 || r.Cost.Amount != 0.03 || e.service.requests() != 3 {
 		t.Errorf("%s after %d requests: %+v", j.Status, e.service.requests(), r)
 	}
 	progress, err := e.db.TrackingProgress(t.Context(), e.brand.OrganizationID, j.ID, time.Now())
 	if err != nil || len(progress) != 1 || progress[0].Answered != 3 || progress[0].NotShown != 3 {
 		t.Errorf("progress %+v, %v", progress, err)
 	}
-	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, time.Now().AddDate(0, 0, -1), time.Now(), e.brand.ID)
+	days, err := e.db.TrackingSpending(t.Context(),
+		e.brand.OrganizationID, time.Now().AddDate(0, 0, -1), time.Now(), e.brand.ID)
 	if err != nil || len(days) != 1 || days[0].Runs != 3 || days[0].NotShown != 3 || days[0].GivenUp != 0 {
 		t.Errorf("spending %+v, %v", days, err)
 	}
 	answers, _ := e.records(t)
 	for _, a := range answers {
-		if a.Finish != event.FinishNotShown || a.GivenUp != nil || a.Text != "" || a.Attempts != 1 || costOf(a) != 0.01 {
+		if a.Finish != event.FinishNotShown || a.GivenUp != nil || a.Text != "" ||
+			a.Attempts != 1 || costOf(a) != 0.01 {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -94,11 +102,13 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 	jobs, _ := e.run(t)
 	began := time.Now()
 	j, r := e.finished(t, e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta"}}))
-	if j.Status != "completed" || r.Answered != 1 || r.GaveUp["auth"] != 1 || !slices.Equal(r.DegradedPlatforms, []string{"beta"}) || r.Repeats != 0 || e.service.requests() != 4 {
+	if j.Status != "completed" || r.Answered != 1 || r.GaveUp["auth"] != 1 ||
+		!slices.Equal(r.DegradedPlatforms, []string{"beta"}) || r.Repeats != 0 || e.service.requests() != 4 {
 		t.Errorf("%s after %d requests: %+v", j.Status, e.service.requests(), r)
 	}
 	limited := 0
-	if err := e.db.QueryRow(t.Context(), "SELECT sum(rate_limited) FROM public.tracking_runs").Scan(&limited); err != nil || limited != 1 {
+	if err := e.db.QueryRow(t.Context(),
+		"SELECT sum(rate_limited) FROM public.tracking_runs").Scan(&limited); err != nil || limited != 1 {
 		t.Errorf("%d requests are counted as rate limited, want 1: %v", limited, err)
 	}
 	if took := time.Since(began); took < 4*time.Second {
@@ -106,7 +116,8 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 	}
 	answers, _ := e.records(t)
 	for _, a := range answers {
-		if a.Platform == "alpha" && a.Attempts != 3 || a.Platform == "beta" && (a.GivenUp == nil || a.GivenUp.Class != "auth" || a.Attempts != 1) {
+		if a.Platform == "alpha" && a.Attempts != 3 ||
+			a.Platform == "beta" && (a.GivenUp == nil || a.GivenUp.Class != "auth" || a.Attempts != 1) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -118,13 +129,15 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 		t.Errorf("a job without an answer: %+v, %+v", none, gave)
 	}
 	// A brand of which no record can be made was asked, and paid for, every five seconds for ever.
-	e.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) SELECT $1, n || '.example' FROM generate_series(1, 300) AS n", e.brand.ID)
+	e.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) SELECT $1, n || "+
+		"'.example' FROM generate_series(1, 300) AS n", e.brand.ID)
 	asked := e.service.requests()
 	none, gave = e.finished(t, e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}}))
 	if none.Status != "failed" || gave.GaveUp["invalid"] != 1 || e.service.requests() != asked {
 		t.Errorf("a brand with 301 domains, after %d requests: %+v, %+v", e.service.requests()-asked, none, gave)
 	}
-	for before, want := range map[time.Time]int64{began: 0, time.Now().Add(time.Hour): 3} { // in any order, and only what has ended
+	// in any order, and only what has ended
+	for before, want := range map[time.Time]int64{began: 0, time.Now().Add(time.Hour): 3} {
 		if pruned, err := e.db.PruneTracking(t.Context(), before); err != nil || pruned != want {
 			t.Errorf("%d jobs from before %s are pruned, want %d: %v", pruned, before, want, err)
 		}
@@ -136,7 +149,9 @@ func TestACancelledJobKeepsAnswersInFlight(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(30)...)
 	e.Limits.InFlight = 3
-	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusOK, 0, 2 * time.Second })
+	e.service.behave(func(question, int) (int, time.Duration, time.Duration) {
+		return http.StatusOK, 0, 2 * time.Second
+	})
 	waiting, _ := e.jobs(t)
 	early := e.start(t, waiting, tracking.Request{Platforms: []string{"alpha"}})
 	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, early); err != nil {
@@ -177,21 +192,30 @@ func TestTheSameQuestionInFlightIsAskedOnce(t *testing.T) {
 	free := make(chan struct{})
 	freed := sync.OnceFunc(func() { close(free) })
 	t.Cleanup(freed)
-	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { <-free; return http.StatusOK, 0, time.Second })
+	e.service.behave(func(question, int) (int, time.Duration, time.Duration) {
+		<-free
+		return http.StatusOK, 0, time.Second
+	})
 	jobs, _ := e.run(t)
 	first := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 	wait.For(t, "requests in flight", func() bool { return e.service.requests() == 3 })
-	if joined := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "alpha"}, Samples: 1}); joined != first {
+	if joined := e.start(t, jobs,
+		tracking.Request{Platforms: []string{"alpha", "alpha"}, Samples: 1}); joined != first {
 		t.Errorf("a start of the same began job %s beside %s", joined, first)
 	}
-	e.exec(t, "UPDATE public.prompts SET text = 'which lamp?' WHERE brand_id = $1 AND text LIKE '%version 2?'", e.brand.ID)
-	second, third := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta"}}), e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
-	wait.For(t, "both jobs to ask", func() bool { return e.job(t, second).Phase == "asking" && e.job(t, third).Phase == "asking" })
+	e.exec(t, "UPDATE public.prompts SET text = 'which lamp?' WHERE brand_id = $1 AND text LIKE '%version 2?'",
+		e.brand.ID)
+	second, third := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta"}}),
+		e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
+	wait.For(t, "both jobs to ask", func() bool {
+		return e.job(t, second).Phase == "asking" && e.job(t, third).Phase == "asking"
+	})
 	freed()
 	one, r1 := e.finished(t, first)
 	two, r2 := e.finished(t, second)
 	three, r3 := e.finished(t, third)
-	if one.Status != "completed" || two.Status != "completed" || three.Status != "completed" || r1.Answered != 3 || r2.Answered != 6 || r3.Answered != 3 || r2.Cost.Amount+r3.Cost.Amount != 0.04 {
+	if one.Status != "completed" || two.Status != "completed" || three.Status != "completed" || r1.Answered != 3 ||
+		r2.Answered != 6 || r3.Answered != 3 || r2.Cost.Amount+r3.Cost.Amount != 0.04 {
 		t.Errorf("%+v, %+v and %+v", r1, r2, r3)
 	}
 	if n := e.service.requests(); n != 7 {
@@ -235,7 +259,8 @@ func TestAPausedWorkerEndsNothing(t *testing.T) {
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 	wait.For(t, "the first worker to hear of the second", func() bool {
 		e.exec(t, `UPDATE private.river_job SET attempted_at = now() - INTERVAL '1 hour'
-			WHERE id = (SELECT min(id) FROM private.river_job) AND state = 'running' AND EXISTS (SELECT FROM public.tracking_jobs WHERE id = $1 AND claim = 1)`, id)
+			WHERE id = (SELECT min(id) FROM private.river_job) AND state = 'running' AND EXISTS (SELECT
+				FROM public.tracking_jobs WHERE id = $1 AND claim = 1)`, id)
 		e.service.mu.Lock()
 		defer e.service.mu.Unlock()
 		return e.service.inFlight == 3 && slices.Equal(slices.Collect(maps.Values(e.service.asked)), []int{2, 2, 2})

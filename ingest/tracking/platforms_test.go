@@ -58,7 +58,8 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 	if len(accounts) != 4 || !accounts[""] { // two keys of xai, one of openai, none
 		t.Errorf("accounts %v", accounts)
 	}
-	if _, err := open(t, p, uuid.Nil, platform.Simulator, simulator.Cast{Brand: event.Entity{Name: "Fernwood"}}); err != nil {
+	if _, err := open(t, p, uuid.Nil, platform.Simulator,
+		simulator.Cast{Brand: event.Entity{Name: "Fernwood"}}); err != nil {
 		t.Error(err)
 	}
 	for slug, want := range map[string]string{
@@ -209,7 +210,9 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		{"openai", strings.Repeat("k", 2001), "the key of openai: want 1 to 2000 letters, digits and signs, without " +
 			"spaces"},
 		{"simulator", ownKey, "simulator needs no key"},
-		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping, simulator-overview, serpapi, oxylabs, brightdata, dataforseo, cloro`},
+		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, ` +
+			`xai, mistral, simulator, simulator-shopping, simulator-overview, serpapi, oxylabs, brightdata, ` +
+			`dataforseo, cloro`},
 		{"grok-web", ownKey, "grok-web has no account of its own: want a provider that captures it: cloro"},
 	} {
 		err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, c.slug, c.key)

@@ -272,7 +272,8 @@ func TestOverdueJobs(t *testing.T) {
 // The capture of a job that took too long is taken while the next one is waited for.
 func TestALateCaptureIsTaken(t *testing.T) {
 	answers := map[string]string{
-		"/v1/async/task/late": `{"task": {"id": "late", "status": "COMPLETED"}, "response": {"markdown": "Lumen.", "text": "Lumen."}, "credits": {"creditsCharged": 7}}`,
+		"/v1/async/task/late": `{"task": {"id": "late", "status": "COMPLETED"}, "response": {"markdown": "Lumen.", ` +
+			`"text": "Lumen."}, "credits": {"creditsCharged": 7}}`,
 		"/v1/async/task/gone": `{"task": {"id": "gone", "status": "FAILED"}}`,
 		"/v1/async/task/next": `{"task": {"id": "next", "status": "PROCESSING"}}`,
 	}

@@ -189,7 +189,9 @@ func TestSkippedPlatformsAreToldOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows, err := e.db.Query(t.Context(), `SELECT concat_ws(' ', data -> 'brand' ->> 'slug', data ->> 'reason', data ->> 'platforms', (data ->> 'until')::timestamptz > now())
+	rows, err := e.db.Query(t.Context(),
+		`SELECT concat_ws(' ', data -> 'brand' ->> 'slug', data ->> 'reason', data ->> 'platforms',
+			(data ->> 'until')::timestamptz > now())
 		FROM public.events WHERE type = 'tracking.skipped' ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)

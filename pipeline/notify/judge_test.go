@@ -68,7 +68,8 @@ func (w *watched) answer(t *testing.T, brand postgres.Brand, last time.Time, day
 		"entity_prompt_daily": {", entity_id", ", brand_id"}} {
 		must(t, w.warehouse.Exec(t.Context(), fmt.Sprintf(`
 			INSERT INTO %s (organization_id, brand_id, prompt_id, platform, day, runs, answers, mention_answers%s)
-			SELECT '%s', toUUID('%s') AS brand_id, toUUID(leftPad(toString(number %% 8), 32, '0')), ['gemini', 'openai'][1 + intDiv(number, 8) %% 2] AS platform,
+			SELECT '%s', toUUID('%s') AS brand_id, toUUID(leftPad(toString(number %% 8), 32, '0')), ['gemini',
+				'openai'][1 + intDiv(number, 8) %% 2] AS platform,
 				toDate('%s') - (intDiv(number, 16) AS n), 1, 1, %s%s
 			FROM numbers(16 * %d)`,
 			table, columns[0], w.org.ID, brand.ID, last.Format(time.DateOnly), mentioned, columns[1], days)))
@@ -216,7 +217,8 @@ func TestADayIsJudgedWhenItIsComplete(t *testing.T) {
 	}
 	w.exec(t, "INSERT INTO public.tracking_jobs (id, organization_id, brand_id, total, status) VALUES ($1, $2, $1, "+
 		"1, 'active')", brand.ID, w.org.ID)
-	w.exec(t, `INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample, slot)
+	w.exec(t,
+		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample, slot)
 		VALUES ($2, $1, $1, 'openai', '', '', 1, '2026-11-25 23:00+00')`, brand.ID, w.org.ID)
 	if judged(5) {
 		t.Error("judged although a run of the day waits")
@@ -273,7 +275,8 @@ func TestAJudgementIsStoredWholly(t *testing.T) {
 	w := newWatched(t)
 	w.addBrand(t, "lumen", day, "n > 6")
 	w.addBrand(t, "lamp", day, "n > 6")
-	w.exec(t, "CREATE FUNCTION private.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$killed$$; END'")
+	w.exec(t, "CREATE FUNCTION private.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION "+
+		"$$killed$$; END'")
 	w.exec(t, "CREATE TRIGGER fail BEFORE INSERT ON public.events FOR EACH ROW EXECUTE FUNCTION private.fail()")
 	if err := w.judge(t).Hourly(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatal(err)
@@ -284,7 +287,8 @@ func TestAJudgementIsStoredWholly(t *testing.T) {
 	}
 	w.exec(t, "DROP TRIGGER fail ON public.events")
 	must(t, w.judge(t).Hourly(t.Context()))
-	if events := w.events(t, feed.VisibilityMoved); len(events) != 2 || strings.Contains(events[0], `"Lamp"`) == strings.Contains(events[1], `"Lamp"`) {
+	if events := w.events(t, feed.VisibilityMoved); len(events) != 2 ||
+		strings.Contains(events[0], `"Lamp"`) == strings.Contains(events[1], `"Lamp"`) {
 		t.Errorf("events %q, want one of each brand", events)
 	}
 }

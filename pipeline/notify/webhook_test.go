@@ -173,13 +173,16 @@ func TestReceiversVerifyEveryType(t *testing.T) {
 		if got.Headers["webhook-id"] != d.EventID.String() {
 			t.Errorf("%s has the id %s", event, got.Headers["webhook-id"])
 		}
-		if url := described.Webhooks[event].Post.RequestBody.Content["application/json"].Example.URL; !strings.Contains(got.Body, `"url":"`+url+`"`) {
+		if url := described.Webhooks[event].Post.RequestBody.Content["application/json"].Example.URL; !strings.Contains(
+			got.Body, `"url":"`+url+`"`) {
 			t.Errorf("%s: want the url %s: %s", event, url, got.Body)
 		}
 		add(event+" by the new secret", current, true, nil)
 		add(event+" by the previous secret", previous, true, nil)
 		add(event+" by an older secret", older, false, nil)
-		add(event+" with a changed byte", current, false, func(v *verification) { v.Body = strings.Replace(v.Body, `"id":"`, `"id":"0`, 1) })
+		add(event+" with a changed byte", current, false, func(v *verification) {
+			v.Body = strings.Replace(v.Body, `"id":"`, `"id":"0`, 1)
+		})
 	}
 	d := s.delivery("webhook", server.URL, "webhook.test", map[string]any{}, current)
 	for minutes, holds := range map[int]bool{-6: false, -4: true, 4: true, 6: false} {

@@ -54,7 +54,9 @@ func (f *fixture) sinking(t *testing.T) (stop func()) {
 	t.Helper()
 	topic := f.prefix + "visits"
 	client := &kafka.Client{Addr: kafka.TCP(f.brokers...)}
-	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}})
+	created, err := client.CreateTopics(t.Context(),
+		&kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions,
+			ReplicationFactor: 1}}})
 	if err = errors.Join(err, created.Errors[topic]); err != nil {
 		t.Fatal(err)
 	}

@@ -89,26 +89,42 @@ func (f *fixture) land(t *testing.T, n int) {
 
 func (f *fixture) landAnswers(t *testing.T, n int) {
 	t.Helper()
-	f.exec(t, fmt.Sprintf(`INSERT INTO answers (organization_id, brand_id, day, id, sign, log_topic, log_partition, log_offset, answered_at, platform, prompt_id,
+	f.exec(t, fmt.Sprintf(
+		`INSERT INTO answers (organization_id, brand_id, day, id, sign, log_topic, log_partition, log_offset,
+			answered_at, platform, prompt_id,
 			mention_count, position, citation_count, visibility_score,
-			competitors.id, competitors.name, competitors.mention_count, competitors.position, competitors.citation_count, competitors.visibility_score, competitors.sentiment,
-			citations.url, citations.title, citations.cited, citations.host, citations.domain, citations.listed_type, citations.owned, citations.competitor_id,
-			cards.position, cards.title, cards.brand, cards.price_amount, cards.price_currency, cards.image_url, cards.merchant, cards.merchant_url, cards.merchant_domain, cards.rating, cards.review_count, cards.matched_id, cards.role)
-		SELECT toUUID('00000000-0000-0000-0000-000000000001'), toUUID('00000000-0000-0000-0000-00000000000' || toString(number %% 2 + 1)), toDate('2026-03-05') + number %% 40,
-			generateUUIDv4(number), if(number %% 9 = 8, -1, 1), 'answers', number %% 3, number, toDateTime64('2026-03-05 10:00:00', 3) + number, 'openai', toUUID('00000000-0000-0000-0000-0000000000aa'),
+			competitors.id, competitors.name, competitors.mention_count, competitors.position,
+				competitors.citation_count, competitors.visibility_score, competitors.sentiment,
+			citations.url, citations.title, citations.cited, citations.host, citations.domain, citations.listed_type,
+				citations.owned, citations.competitor_id,
+			cards.position, cards.title, cards.brand, cards.price_amount, cards.price_currency, cards.image_url,
+				cards.merchant, cards.merchant_url, cards.merchant_domain, cards.rating, cards.review_count,
+					cards.matched_id, cards.role)
+		SELECT toUUID('00000000-0000-0000-0000-000000000001'), toUUID('00000000-0000-0000-0000-00000000000' ||
+			toString(number %% 2 + 1)), toDate('2026-03-05') + number %% 40,
+			generateUUIDv4(number), if(number %% 9 = 8, -1, 1), 'answers', number %% 3, number,
+				toDateTime64('2026-03-05 10:00:00', 3) + number, 'openai',
+					toUUID('00000000-0000-0000-0000-0000000000aa'),
 			number %% 3, number %% 4, number %% 2, number %% 101,
-			[toUUID('00000000-0000-0000-0000-0000000000bb')], ['Rival'], [number %% 2], [number %% 3], [0], [number %% 50], ['neutral'],
-			['https://a.example/' || toString(number %% 5)], ['A'], [true], ['a.example'], ['a.example'], ['forum'], [false], [toUUID('00000000-0000-0000-0000-000000000000')],
-			[1], ['Thing'], [''], [NULL], ['EUR'], [''], [''], [''], [''], [4.5], [NULL], [toUUID('00000000-0000-0000-0000-000000000000')], ['other']
+			[toUUID('00000000-0000-0000-0000-0000000000bb')], ['Rival'], [number %% 2], [number %% 3], [0],
+				[number %% 50], ['neutral'],
+			['https://a.example/' || toString(number %% 5)], ['A'], [true], ['a.example'], ['a.example'], ['forum'],
+				[false], [toUUID('00000000-0000-0000-0000-000000000000')],
+			[1], ['Thing'], [''], [NULL], ['EUR'], [''], [''], [''], [''], [4.5], [NULL],
+				[toUUID('00000000-0000-0000-0000-000000000000')], ['other']
 		FROM numbers(%d)`, n))
 }
 
 // landVisits inserts visits from an offset on. A reconciliation takes a seventh of the time without answers.
 func (f *fixture) landVisits(t *testing.T, first, n int) {
 	t.Helper()
-	f.exec(t, fmt.Sprintf(`INSERT INTO visits (organization_id, brand_id, day, id, log_topic, log_partition, log_offset, at, event, platform, host, path, new_session, goal_value)
-		SELECT toUUID('00000000-0000-0000-0000-000000000001'), toUUID('00000000-0000-0000-0000-00000000000' || toString(number %% 2 + 1)), toDate('2026-03-05') + number %% 40,
-			generateUUIDv7(number), 'visits', number %% 3, number, toDateTime64('2026-03-05 10:00:00', 3) + number, 'goal', 'chatgpt', 'a.example', '/' || toString(number %% 5), true, number / 7
+	f.exec(t, fmt.Sprintf(
+		`INSERT INTO visits (organization_id, brand_id, day, id, log_topic, log_partition, log_offset, at, event,
+			platform, host, path, new_session, goal_value)
+		SELECT toUUID('00000000-0000-0000-0000-000000000001'), toUUID('00000000-0000-0000-0000-00000000000' ||
+			toString(number %% 2 + 1)), toDate('2026-03-05') + number %% 40,
+			generateUUIDv7(number), 'visits', number %% 3, number, toDateTime64('2026-03-05 10:00:00', 3) + number,
+				'goal', 'chatgpt', 'a.example', '/' || toString(number %% 5), true, number / 7
 		FROM numbers(%d, %d)`, first, n))
 }
 

@@ -142,9 +142,14 @@ func (f *fixture) inserting(t *testing.T) (stop func() int64) {
 				if err != nil {
 					continue // a killed process still has the exclusive lock
 				}
-				err = f.conn.Exec(t.Context(), fmt.Sprintf(`INSERT INTO visits (organization_id, brand_id, day, id, log_topic, log_partition, log_offset, at, event, platform, host, path)
-					SELECT toUUID('00000000-0000-0000-0000-000000000001'), toUUID('00000000-0000-0000-0000-000000000001'), toDate('2026-03-05') + number %% 20,
-						generateUUIDv7(number), 'live', %d, %d + number, now64(3), 'view', 'chatgpt', 'a.example', '/' || toString(number %% 5)
+				err = f.conn.Exec(t.Context(),
+					fmt.Sprintf(
+						`INSERT INTO visits (organization_id, brand_id, day, id, log_topic, log_partition, log_offset,
+							at, event, platform, host, path)
+					SELECT toUUID('00000000-0000-0000-0000-000000000001'),
+					toUUID('00000000-0000-0000-0000-000000000001'), toDate('2026-03-05') + number %% 20,
+						generateUUIDv7(number), 'live', %d, %d + number, now64(3), 'view', 'chatgpt', 'a.example',
+						'/' || toString(number %% 5)
 					FROM numbers(50) SETTINGS insert_deduplicate = 0`, partition, batch*50))
 				hold.Release()
 				if err != nil {

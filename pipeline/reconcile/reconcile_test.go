@@ -201,21 +201,25 @@ func TestBusySinksAreReported(t *testing.T) {
 		t.Fatalf("%v, %+v", err, report)
 	}
 	text, err := json.Marshal(report)
-	if err != nil || !strings.Contains(string(text), `"table":"visit_daily","month":"2026-03"`) || !strings.Contains(string(text), "the sinks are busy") {
+	if err != nil || !strings.Contains(string(text), `"table":"visit_daily","month":"2026-03"`) ||
+		!strings.Contains(string(text), "the sinks are busy") {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
-// A repeated batch may be in a rollup twice: its month is repaired, even if the rollup has too much. A suspect is cleared
-// by the comparison of its own table and month alone, of all brands, and only where nothing is left to repair.
+// A repeated batch may be in a rollup twice: its month is repaired, even if the rollup has too much. A suspect is
+// cleared by the comparison of its own table and month alone, of all brands, and only where nothing is left to repair.
 func TestSuspectMonthsAreRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.land(t, 100)
-	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS "+
+		"insert_deduplicate = 0")
+	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS "+
+		"insert_deduplicate = 0")
 	suspect := func(landing string, months ...clickhouse.Month) {
-		if err := clickhouse.MarkSuspects(t.Context(), f.conn, landing, clickhouse.LogPosition{Topic: landing, Offset: 500 + int64(len(months))}, months); err != nil {
+		if err := clickhouse.MarkSuspects(t.Context(), f.conn, landing,
+			clickhouse.LogPosition{Topic: landing, Offset: 500 + int64(len(months))}, months); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -244,7 +248,8 @@ func TestSuspectMonthsAreRepaired(t *testing.T) {
 
 	suspect("answers", march, march+1)
 	suspect("visits", march, march+1)
-	f.reconcile(t, reconcile.Scope{Owner: rollup.Owner{OrganizationID: clickhouse.UUID{15: 1}, BrandID: clickhouse.UUID{15: 1}}})
+	f.reconcile(t, reconcile.Scope{Owner: rollup.Owner{OrganizationID: clickhouse.UUID{15: 1},
+		BrandID: clickhouse.UUID{15: 1}}})
 	wantSuspects("answers 2026-03, answers 2026-04, visits 2026-03, visits 2026-04, ")
 	f.reconcile(t, reconcile.Scope{From: march, To: march, Landing: "answers", Repair: reconcile.RepairRepeated})
 	wantSuspects("answers 2026-04, visits 2026-03, visits 2026-04, ")

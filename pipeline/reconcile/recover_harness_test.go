@@ -187,7 +187,8 @@ type part struct {
 func (f *fixture) parts(t *testing.T) (all []part) {
 	t.Helper()
 	err := f.conn.Select(t.Context(), &all, `SELECT table, name, path FROM system.parts
-		WHERE database = currentDatabase() AND table IN ('answers', 'visits', 'crawls') AND partition_id = '202603' AND active ORDER BY table, name`)
+		WHERE database = currentDatabase() AND table IN ('answers', 'visits', 'crawls') AND partition_id = '202603'
+			AND active ORDER BY table, name`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -233,7 +233,9 @@ func fold(records []*event.Answer) []*event.Answer {
 
 // standings are every table that answers feed, net of corrections.
 var standings = []string{
-	"SELECT * EXCEPT (sign, log_topic, log_partition, log_offset, text, search_queries, `raw_citations.url`, `raw_citations.title`, `raw_citations.cited`, raw_products, input_tokens, output_tokens, searches, cost_usd), sum(sign) AS net FROM answers GROUP BY ALL HAVING net != 0",
+	"SELECT * EXCEPT (sign, log_topic, log_partition, log_offset, text, search_queries, `raw_citations.url`, " +
+		"`raw_citations.title`, `raw_citations.cited`, raw_products, input_tokens, output_tokens, searches, " +
+		"cost_usd), sum(sign) AS net FROM answers GROUP BY ALL HAVING net != 0",
 	"SELECT organization_id, brand_id, id, max(text), sum(text != ''), sum(length(search_queries)), " +
 		"sumMap(raw_citations.url, arrayMap(x -> 1, raw_citations.url)), max(raw_products), sum(input_tokens), " +
 		"sum(output_tokens), sum(cost_usd) FROM answers GROUP BY ALL",

@@ -273,7 +273,9 @@ func TestAReplacedLogStopsThePartition(t *testing.T) {
 	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{w.topic}}); err != nil {
 		t.Fatal(err)
 	}
-	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: w.topic, NumPartitions: 1, ReplicationFactor: 1}}})
+	created, err := client.CreateTopics(t.Context(),
+		&kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: w.topic, NumPartitions: 1,
+			ReplicationFactor: 1}}})
 	if err != nil || created.Errors[w.topic] != nil {
 		t.Fatal(err, created.Errors)
 	}

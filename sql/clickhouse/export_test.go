@@ -68,8 +68,12 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 			}
 			switch {
 			case batch == 0:
-				for _, owner := range [][2]clickhouse.UUID{{warehouse.Organization, warehouse.Brand}, {neighbour, warehouse.Brand}, {warehouse.Organization, {9}}} {
-					v, c := warehouse.Visit(n, warehouse.Day.AddDate(0, 0, int(n))), warehouse.Crawl(n, warehouse.Day.AddDate(0, 0, int(n)))
+				for _, owner := range [][2]clickhouse.UUID{
+					{warehouse.Organization, warehouse.Brand}, {neighbour, warehouse.Brand},
+					{warehouse.Organization, {9}},
+				} {
+					v, c := warehouse.Visit(n, warehouse.Day.AddDate(0, 0, int(n))),
+						warehouse.Crawl(n, warehouse.Day.AddDate(0, 0, int(n)))
 					a.OrganizationID, a.BrandID = owner[0], owner[1]
 					v.OrganizationID, v.BrandID = owner[0], owner[1]
 					c.OrganizationID, c.BrandID = owner[0], owner[1]
@@ -157,7 +161,8 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 		t.Errorf("%d lines of 90 visits", n)
 	}
 	crawls := export(t, c, "crawls", clickhouse.NDJSON, always, never)
-	if n := strings.Count(crawls, "\n"); n != 90 || !strings.Contains(crawls, `"status":200,"bytes":1000,"verified":true,`) {
+	if n := strings.Count(crawls, "\n"); n != 90 ||
+		!strings.Contains(crawls, `"status":200,"bytes":1000,"verified":true,`) {
 		t.Errorf("%d lines of 90 crawls: %.300s", n, crawls)
 	}
 	if text := export(t, c, "answers", clickhouse.NDJSON, always, always); text != "" {

@@ -21,7 +21,8 @@ func purgedTables(t *testing.T, conn *clickhouse.Conn) []string {
 		SELECT arraySort(groupUniqArray(table))
 		FROM system.columns
 		WHERE database = currentDatabase() AND columns.name = 'organization_id'
-		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree'))`).Scan(&names)
+		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine,
+		      'MergeTree'))`).Scan(&names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func count(t *testing.T, conn *clickhouse.Conn, table, where string) (n uint64) 
 // lettersNaming are dead letters that name an id in each of the ways that a record may, and one that only speaks of it.
 func lettersNaming(id clickhouse.UUID, first int64) []clickhouse.DeadLetter {
 	values := []string{
-		fmt.Sprintf(`{"v":1,"brand":{"id":%q}}`, id), fmt.Sprintf(`{"brand_id":%q,"path":7}`, strings.ToUpper(id.String())),
+		fmt.Sprintf(`{"v":1,"brand":{"id":%q}}`, id),
+		fmt.Sprintf(`{"brand_id":%q,"path":7}`, strings.ToUpper(id.String())),
 		fmt.Sprintf(`{"brand":{"id":%q}, cut off`, id), fmt.Sprintf(`{"text":"of %s"}`, id),
 	}
 	var all []clickhouse.DeadLetter
@@ -173,7 +175,8 @@ func TestNoTableOfFactsForgetsTheTokensOfEmptyParts(t *testing.T) {
 	err := conn.QueryRow(t.Context(), `
 		SELECT groupArray(name)
 		FROM system.tables
-		WHERE database = currentDatabase() AND engine_full LIKE '%deduplication_window = 50000%' AND engine_full NOT LIKE '%remove_empty_parts = 0%'`).Scan(&forgetful)
+		WHERE database = currentDatabase() AND engine_full LIKE '%deduplication_window = 50000%'
+			AND engine_full NOT LIKE '%remove_empty_parts = 0%'`).Scan(&forgetful)
 	if err != nil || len(forgetful) > 0 {
 		t.Errorf("%v do not say remove_empty_parts = 0, %v", forgetful, err)
 	}

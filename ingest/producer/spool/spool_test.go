@@ -165,7 +165,8 @@ func TestPutsShareTheirFsync(t *testing.T) {
 	}
 	group.Wait()
 	if syncs != 3 || s.Records() != 1+puts {
-		t.Errorf("%d fsyncs for one entry and %d at once; want one for it, one for the first, one for the rest", syncs, puts)
+		t.Errorf("%d fsyncs for one entry and %d at once; want one for it, one for the first, one for the rest", syncs,
+			puts)
 	}
 }
 
@@ -198,7 +199,8 @@ func TestATornTailIsCut(t *testing.T) {
 				continue // then bytes of the entry are wrong, which is damage
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "0000000007"+suffix), append(text[:end:end], make([]byte, blank)...), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "0000000007"+suffix),
+				append(text[:end:end], make([]byte, blank)...), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			want := []string{"first"}
@@ -256,8 +258,10 @@ func TestDamageIsQuarantinedAndLogged(t *testing.T) {
 			continue
 		}
 		quarantined, err := os.ReadFile(filepath.Join(dir, "quarantine", fmt.Sprintf("7-%d-damaged", begin)))
-		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(quarantined, bad[begin:end]) || !strings.Contains(log.String(), "level=ERROR") {
-			t.Errorf("bad byte %d: %v, %d bytes quarantined (%v), logged %s", at-begin, got, len(quarantined), err, &log)
+		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(quarantined, bad[begin:end]) ||
+			!strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("bad byte %d: %v, %d bytes quarantined (%v), logged %s", at-begin, got,
+				len(quarantined), err, &log)
 		}
 	}
 }
@@ -304,7 +308,8 @@ func FuzzRecover(f *testing.F) {
 	f.Add(append(bytes.Clone(entry), make([]byte, 100)...))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "0000000001"+suffix), append(bytes.Clone(text), entry...), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "0000000001"+suffix),
+			append(bytes.Clone(text), entry...), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.DiscardHandler))

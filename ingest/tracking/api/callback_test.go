@@ -33,7 +33,8 @@ func serveCallbacks(t *testing.T, webhookSecret string) *tracking.Callbacks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
+	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)),
+		prometheus.NewRegistry())
 	callbacks := &tracking.Callbacks{BaseURL: server.URL(), Ring: ring, WebhookSecret: webhookSecret}
 	New(nil, &tracking.Jobs{}, nil, time.Now).MountCallbacks(server, callbacks)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -69,13 +70,17 @@ func TestSignedCallbacksOverHTTP(t *testing.T) {
 		body           string
 		want           int
 	}{
-		{"signed", "cloro", signed, body, 200}, {"signed and repeated", "cloro", signed, body, 200}, {"a changed body", "cloro", signed, body + " ", 401},
+		{"signed", "cloro", signed, body, 200}, {"signed and repeated", "cloro", signed, body, 200},
+		{"a changed body", "cloro", signed, body + " ", 401},
 		{"unsigned", "cloro", http.Header{}, body, 200}, {"without a time", "cloro", withoutTime, body, 400},
-		{"another secret", "cloro", sign("whsec-2", now, body), body, 401}, {"stale", "cloro", sign(webhookSecret, now.Add(-6*time.Minute), body), body, 400},
-		{"of tomorrow", "cloro", sign(webhookSecret, now.Add(24*time.Hour), body), body, 400}, {"four minutes old", "cloro", sign(webhookSecret, now.Add(-4*time.Minute), body), body, 200},
+		{"another secret", "cloro", sign("whsec-2", now, body), body, 401},
+		{"stale", "cloro", sign(webhookSecret, now.Add(-6*time.Minute), body), body, 400},
+		{"of tomorrow", "cloro", sign(webhookSecret, now.Add(24*time.Hour), body), body, 400},
+		{"four minutes old", "cloro", sign(webhookSecret, now.Add(-4*time.Minute), body), body, 200},
 		{"of another provider", "oxylabs", http.Header{}, body, 200},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, callbacks.URL(c.provider, run), strings.NewReader(c.body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, callbacks.URL(c.provider, run),
+			strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,8 +121,10 @@ func TestCallbackRoutes(t *testing.T) {
 		{"POST", url, 0, 200}, {"POST", url, 0, 200}, {"GET", url, 0, 200},
 		{"POST", url, noticeLimit + 1, 413},
 		{"POST", capture, 5 << 20, 200}, {"POST", capture[:len(capture)-1] + "x", noticeLimit + 1, 413},
-		{"POST", strings.Replace(url, "oxylabs", "cloro", 1), 0, 401}, {"POST", strings.Replace(capture, "cloro", "oxylabs", 1), 0, 401},
-		{"POST", url[:len(url)-1], 0, 401}, {"POST", url + "0", 0, 401}, {"POST", callbacks.BaseURL + "/callbacks/oxylabs/", 0, 404},
+		{"POST", strings.Replace(url, "oxylabs", "cloro", 1), 0, 401},
+		{"POST", strings.Replace(capture, "cloro", "oxylabs", 1), 0, 401},
+		{"POST", url[:len(url)-1], 0, 401}, {"POST", url + "0", 0, 401},
+		{"POST", callbacks.BaseURL + "/callbacks/oxylabs/", 0, 404},
 		{"POST", url[:len(url)-64] + strings.Repeat("0", 64), 0, 401},
 	} {
 		if got := call(c.method, c.url, make([]byte, c.bytes)); got != c.want {

@@ -25,7 +25,8 @@ func TestALongPollAnswersWhenItsJobChanges(t *testing.T) {
 	if status, body, _ := poll("stranger", "30"); status != 404 {
 		t.Errorf("another organization's job: %d %s", status, body)
 	}
-	if status, body, took := poll("viewer", "1"); status != 200 || !strings.Contains(body, `"status":"waiting"`) || took < time.Second {
+	if status, body, took := poll("viewer", "1"); status != 200 || !strings.Contains(body, `"status":"waiting"`) ||
+		took < time.Second {
 		t.Errorf("unchanged: %d %s after %s, want waiting after 1 s", status, body, took)
 	}
 	changing := make(chan error, 1)
@@ -33,7 +34,8 @@ func TestALongPollAnswersWhenItsJobChanges(t *testing.T) {
 		_ = lifecycle.Pause(t.Context(), 100*time.Millisecond) // so that the poll has begun
 		changing <- s.db.CancelTracking(t.Context(), s.own.ID, job)
 	}()
-	if status, body, took := poll("viewer", "60"); status != 200 || !strings.Contains(body, `"status":"cancelled"`) || took > 30*time.Second {
+	if status, body, took := poll("viewer", "60"); status != 200 || !strings.Contains(body, `"status":"cancelled"`) ||
+		took > 30*time.Second {
 		t.Errorf("changed: %d %s after %s, want cancelled", status, body, took)
 	}
 	if err := <-changing; err != nil {
@@ -46,12 +48,16 @@ func TestALongPollAnswersWhenItsJobChanges(t *testing.T) {
 
 func startJob(t *testing.T, db *postgres.DB, organization uuid.UUID) uuid.UUID {
 	t.Helper()
-	brand, _, err := db.AddBrand(t.Context(), organization, postgres.NewBrand{Name: "Lumen", Domains: []string{"lumen.example"}})
+	brand, _, err := db.AddBrand(t.Context(), organization, postgres.NewBrand{
+		Name: "Lumen", Domains: []string{"lumen.example"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	prompt := uuid.Must(uuid.NewV4())
-	run := postgres.NewRun{PromptID: prompt, Platform: "alpha", Sample: 1, Slot: time.Now(), AnswerID: uuid.Must(uuid.NewV4())}
+	run := postgres.NewRun{
+		PromptID: prompt, Platform: "alpha", Sample: 1, Slot: time.Now(), AnswerID: uuid.Must(uuid.NewV4()),
+	}
 	id, err := db.StartTracking(t.Context(), postgres.NewTracking{
 		OrganizationID: organization, BrandID: brand.ID, Request: []byte("{}"), CreatedAt: time.Now(),
 		Prompts: []postgres.NewRunPrompt{{PromptID: prompt, Prompt: []byte("{}")}}, Runs: []postgres.NewRun{run},

@@ -65,15 +65,20 @@ func serve(t *testing.T) *served {
 		if name == "stranger" {
 			organization, role = other.ID, "owner"
 		}
-		if users[name], err = db.AddUser(t.Context(), postgres.NewUser{Email: name + "@example.com", OrganizationID: organization, Role: role}); err != nil {
+		if users[name], err = db.AddUser(t.Context(),
+			postgres.NewUser{Email: name + "@example.com", OrganizationID: organization, Role: role}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
-	platforms := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + environmentKey, "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=in-flight=77"}), db, ring)
+	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)),
+		prometheus.NewRegistry())
+	platforms := tracking.NewPlatforms(
+		config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + environmentKey,
+			"ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=in-flight=77"}), db, ring)
 	authenticate := func(c *fiber.Ctx) error {
 		u := users[c.Get("As")]
-		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: u.ID, OrganizationID: u.OrganizationID, Role: u.Role}))
+		c.SetUserContext(identity.NewContext(c.UserContext(),
+			identity.Identity{UserID: u.ID, OrganizationID: u.OrganizationID, Role: u.Role}))
 		return c.Next()
 	}
 	MountPlatforms(server.App.Group("/api/providers"), platforms, authenticate)
@@ -125,17 +130,22 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"owner", "PUT", "/openai", "{", 400, "want {"},
 		{"owner", "PUT", "/openai", `{"key":""}`, 400, "the key of openai: want"},
 		{"owner", "PUT", "/openai", body, 200, `"available":true,"key_from":"organization","key_ends_with":"wxyz"`},
-		{"viewer", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"organization","key_ends_with":"wxyz"`},
-		{"stranger", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"environment","takes_region"`},
+		{"viewer", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,` +
+			`"key_from":"organization","key_ends_with":"wxyz"`},
+		{"stranger", "GET", "", "", 200,
+			`"platform":"openai","name":"OpenAI","available":true,"key_from":"environment","takes_region"`},
 		{"stranger", "DELETE", "/openai", "", 404, "has no key of its own"},
 		{"owner", "PUT", "/google-ai-mode", body, 400, "want a provider that captures it: serpapi, "},
 		{"owner", "PUT", "/oxylabs", body, 422, "the key of oxylabs: want user:password"},
-		{"owner", "PUT", "/serpapi", body, 200, `"platform":"serpapi","name":"SerpApi","available":true,"key_from":"organization"`},
-		{"viewer", "GET", "", "", 200, `"per_thousand_requests":"25"},"providers":[{"provider":"serpapi","key_from":"organization"}]`},
+		{"owner", "PUT", "/serpapi", body, 200,
+			`"platform":"serpapi","name":"SerpApi","available":true,"key_from":"organization"`},
+		{"viewer", "GET", "", "", 200,
+			`"per_thousand_requests":"25"},"providers":[{"provider":"serpapi","key_from":"organization"}]`},
 		{"stranger", "GET", "", "", 200, `"platform":"bing-copilot","name":"Bing Copilot Search","available":false`},
 		{"owner", "DELETE", "/openai", "", 204, ""},
 		{"viewer", "GET", "", "", 200, `"available":true,"key_from":"environment","takes_region"`},
-		{"viewer", "GET", "/openai/limits", "", 200, `{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
+		{"viewer", "GET", "/openai/limits", "", 200,
+			`{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
 		{"member", "PUT", "/openai/limits", limits, 403, "want an owner"},
 		{"admin", "PUT", "/openai/limits", limits, 403, "want an owner"},
 		{"owner", "PUT", "/elsewhere/limits", limits, 404, "is unknown: want one of openai"},
@@ -148,18 +158,31 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"owner", "PUT", "/openai/limits", `{"in_flight":1e30}`, 422, "in_flight: want a whole number"},
 		{"owner", "PUT", "/openai/limits", `{"in_flight":0}`, 422, "limits: want requests=1 to 1000000"},
 		{"owner", "PUT", "/openai/limits", `{"requests_per_minute":-5}`, 422, "limits: want requests=1 to 1000000"},
-		{"owner", "PUT", "/openai/limits", `{"tokens_per_minute":1000000001}`, 422, "limits: want requests=1 to 1000000"},
+		{"owner", "PUT", "/openai/limits", `{"tokens_per_minute":1000000001}`, 422,
+			"limits: want requests=1 to 1000000"},
 		// The environment's account is not the organization's, which may only lower its limits.
-		{"owner", "PUT", "/openai/limits", `{"requests_per_minute":50,"in_flight":78}`, 200, `"limits":{"requests_per_minute":50,"tokens_per_minute":500000,"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"description","in_flight":"environment"}`},
-		{"owner", "PUT", "/openai/limits", limits, 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77}`},
-		{"owner", "PUT", "/openai", body, 200, `"limits":{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"organization","in_flight":"environment"}`},
-		{"viewer", "GET", "/openai/limits", "", 200, `{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":null}`},
-		{"stranger", "GET", "/openai/limits", "", 200, `{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
-		{"stranger", "GET", "", "", 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77},"limits_from":{"requests_per_minute":"description","tokens_per_minute":"description","in_flight":"environment"}`},
-		{"owner", "PUT", "/openai/limits", "{}", 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77}`},
+		{"owner", "PUT", "/openai/limits", `{"requests_per_minute":50,"in_flight":78}`, 200,
+			`"limits":{"requests_per_minute":50,"tokens_per_minute":500000,"in_flight":77},` +
+				`"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"description",` +
+				`"in_flight":"environment"}`},
+		{"owner", "PUT", "/openai/limits", limits, 200,
+			`"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77}`},
+		{"owner", "PUT", "/openai", body, 200, `"limits":{"requests_per_minute":5000,"tokens_per_minute":0,` +
+			`"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"organization",` +
+			`"in_flight":"environment"}`},
+		{"viewer", "GET", "/openai/limits", "", 200,
+			`{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":null}`},
+		{"stranger", "GET", "/openai/limits", "", 200,
+			`{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
+		{"stranger", "GET", "", "", 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,` +
+			`"in_flight":77},"limits_from":{"requests_per_minute":"description","tokens_per_minute":"description",` +
+			`"in_flight":"environment"}`},
+		{"owner", "PUT", "/openai/limits", "{}", 200,
+			`"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77}`},
 	} {
 		status, text := ask(c.caller, c.method, "/api/providers"+c.path, c.body)
-		if status != c.status || !strings.Contains(text, c.want) && !strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) {
+		if status != c.status || !strings.Contains(text, c.want) &&
+			!strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) {
 			t.Errorf("%s %s %s: %d %s, want %d with %s", c.caller, c.method, c.path, status, text, c.status, c.want)
 		}
 		if strings.Contains(text, "hunter2") || strings.Contains(text, environmentKey) {
@@ -171,7 +194,8 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		Providers []tracking.View
 		Captures  []tracking.View `json:"capture_providers"`
 	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 18 || len(list.Captures) != 5 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 18 || len(list.Captures) != 5 ||
+		list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
 		t.Errorf("%v: %s", err, text)
 	}
 }

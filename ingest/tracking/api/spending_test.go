@@ -24,14 +24,18 @@ func TestSpendingIsOfABrandOfTheCaller(t *testing.T) {
 	}{
 		{"viewer", "spending", 400, `brand_id: want the UUID of a brand, got \"\"`},
 		{"stranger", "spending?brand_id=" + brand.ID.String(), 404, "no such brand"},
-		{"viewer", "spending?brand_id=" + brand.ID.String() + "&date_from=2026-02-30", 400, "date_from: want a day of the calendar"},
+		{"viewer", "spending?brand_id=" + brand.ID.String() + "&date_from=2026-02-30", 400,
+			"date_from: want a day of the calendar"},
 		{"viewer", "spending?date_to=today", 400, "date_to: want a day of the calendar"},
-		{"viewer", "spending?date_from=2026-03-02&date_to=2026-03-01", 400, "date_from: want a day at most 730 days before date_to"},
-		{"viewer", "spending?date_from=2024-01-01&date_to=2026-03-01", 400, "date_from: want a day at most 730 days before date_to"},
+		{"viewer", "spending?date_from=2026-03-02&date_to=2026-03-01", 400,
+			"date_from: want a day at most 730 days before date_to"},
+		{"viewer", "spending?date_from=2024-01-01&date_to=2026-03-01", 400,
+			"date_from: want a day at most 730 days before date_to"},
 		{"stranger", "job/" + job.String() + "/platforms", 404, "no such job"},
 		{"viewer", "job/x/platforms", 404, "no such job"},
 		{"viewer", "job/" + job.String() + "/platforms", 200,
-			`{"platforms":[{"platform":"alpha","answered":0,"not_shown":0,"given_up":0,"waiting":1}],"rate_per_minute":null,"minutes_left":null}`},
+			`{"platforms":[{"platform":"alpha","answered":0,"not_shown":0,"given_up":0,"waiting":1}],` +
+				`"rate_per_minute":null,"minutes_left":null}`},
 	} {
 		status, body := s.ask(c.caller, "GET", "/api/tracking/"+c.target, "")
 		if status != c.status || !strings.Contains(body, c.want) {

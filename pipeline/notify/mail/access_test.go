@@ -40,13 +40,16 @@ func TestLettersAreAccessible(t *testing.T) {
 				options = `{ resultTypes: ["violations"], runOnly: ["color-contrast", "target-size"] }`
 			}
 			var findings []string
-			page.Eval(t, `new Promise((done) => requestAnimationFrame(() => done())).then(() => axe.run(document, `+options+`))
-				.then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary)))`, &findings)
+			page.Eval(t, `new Promise((done) => requestAnimationFrame(() => done())).then(() => axe.run(document, `+
+				options+`))
+				.then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0,
+					200) + " " + n.failureSummary)))`, &findings)
 			for _, f := range findings {
 				t.Errorf("%s, %s, %d px: %s", name, look.scheme, look.width, f)
 			}
 			var wide int
-			if page.Eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth", &wide); wide > 0 {
+			if page.Eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+				&wide); wide > 0 {
 				t.Errorf("%s is %d px wider than %d", name, wide, look.width)
 			}
 		}

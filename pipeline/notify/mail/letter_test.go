@@ -78,7 +78,8 @@ func TestLettersAreTheirGoldens(t *testing.T) {
 			}
 			golden, err := os.ReadFile(path)
 			if err != nil || string(golden) != text {
-				t.Errorf("%s differs, or is not there (%v): go test ./pipeline/notify/mail -update, and read the difference:\n%s", path, err, text)
+				t.Errorf("%s differs, or is not there (%v): go test ./pipeline/notify/mail -update, "+
+					"and read the difference:\n%s", path, err, text)
 			}
 		}
 	}
@@ -86,7 +87,8 @@ func TestLettersAreTheirGoldens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, match := range regexp.MustCompile(`define "([\w.]+)"}}{{template "head"`).FindAllStringSubmatch(string(source), -1) {
+	for _, match := range regexp.MustCompile(`define "([\w.]+)"}}{{template "head"`).
+		FindAllStringSubmatch(string(source), -1) {
 		if !slices.Contains(templates, match[1]) {
 			t.Errorf("no letter of testdata is of the template %s", match[1])
 		}
@@ -94,7 +96,8 @@ func TestLettersAreTheirGoldens(t *testing.T) {
 }
 
 var (
-	tags  = regexp.MustCompile(`(?i)<(table|img|link|script|style|iframe|object|svg|form|input)\b[^>]*>|\bsrc=|url\(|@import`)
+	tags = regexp.MustCompile(
+		`(?i)<(table|img|link|script|style|iframe|object|svg|form|input)\b[^>]*>|\bsrc=|url\(|@import`)
 	links = regexp.MustCompile(`(?i)(?:href|action|background|poster|srcset)\s*=\s*"([^"]*)"|https?://[^\s"<>]+`)
 )
 
@@ -107,7 +110,8 @@ func TestLettersAskNobody(t *testing.T) {
 				t.Errorf("%s has %s", name, tag)
 			}
 		}
-		for _, match := range append(links.FindAllStringSubmatch(message.HTML, -1), links.FindAllStringSubmatch(message.Text, -1)...) {
+		for _, match := range append(links.FindAllStringSubmatch(message.HTML, -1),
+			links.FindAllStringSubmatch(message.Text, -1)...) {
 			target := match[1]
 			if target == "" {
 				target = match[0]
@@ -122,7 +126,8 @@ func TestLettersAskNobody(t *testing.T) {
 				t.Errorf("%s lacks %s", name, part)
 			}
 		}
-		if strings.ContainsAny(message.Subject, "\r\n\u202e") || strings.Contains(message.HTML, "ZgotmplZ") || strings.Contains(message.Text, "no value") {
+		if strings.ContainsAny(message.Subject, "\r\n\u202e") || strings.Contains(message.HTML, "ZgotmplZ") ||
+			strings.Contains(message.Text, "no value") {
 			t.Errorf("%s: %q", name, message.Subject)
 		}
 	}
@@ -150,7 +155,8 @@ func TestTheLargestReportIsShownWhole(t *testing.T) {
 func TestATruncatedReportSaysSo(t *testing.T) {
 	data := `{"answers": 112, "moves": [], "truncated": true}`
 	message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: []byte(data)})
-	if strings.Contains(message.Text, "Nothing moved") || !strings.Contains(message.Text, "too long for a mail: see the dashboard.") {
+	if strings.Contains(message.Text, "Nothing moved") ||
+		!strings.Contains(message.Text, "too long for a mail: see the dashboard.") {
 		t.Error(message.Text)
 	}
 }
@@ -159,7 +165,8 @@ func TestATruncatedReportSaysSo(t *testing.T) {
 func TestAWeekWithoutOverviewsSaysSo(t *testing.T) {
 	data := `{"answers": 0, "overviews": [{"platform": "google-ai-overview", "shown": 0, "captures": 4}]}`
 	message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: []byte(data)})
-	if strings.Contains(message.Text, "keys") || !strings.Contains(message.Text, "google-ai-overview  0 of 4 captures") {
+	if strings.Contains(message.Text, "keys") ||
+		!strings.Contains(message.Text, "google-ai-overview  0 of 4 captures") {
 		t.Error(message.Text)
 	}
 }
@@ -178,7 +185,9 @@ func TestControlCharactersAreSpaces(t *testing.T) {
 }
 
 func TestAnUnknownTemplateOrOtherDataIsAnError(t *testing.T) {
-	for _, letter := range []postgres.Mail{{Template: "brand.created", Data: []byte("{}")}, {Template: feed.ReportWeekly, Data: []byte("[]")}} {
+	for _, letter := range []postgres.Mail{
+		{Template: "brand.created", Data: []byte("{}")}, {Template: feed.ReportWeekly, Data: []byte("[]")},
+	} {
 		if message, err := Write(letter, publicURL); err == nil {
 			t.Errorf("%s: %+v", letter.Template, message)
 		}

@@ -51,7 +51,8 @@ func TestMailsLeaveTheQueue(t *testing.T) {
 	after := "n:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))
 	for _, recipient := range []string{"Bob@acme.example", "nobody@acme.example", "busy@acme.example"} {
 		link := feed.Link{Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA", Expires: time.Now().Add(time.Hour)}
-		exec("INSERT INTO private.mails (id, organization_id, template, recipient, sealed) VALUES ($1, $2, 'reset', $3, $4)",
+		exec("INSERT INTO private.mails (id, organization_id, template, recipient, sealed) VALUES ($1, $2, "+
+			"'reset', $3, $4)",
 			uuid.Must(uuid.NewV4()), organization.ID, recipient, link.Seal(ringOf(before), recipient))
 	}
 	if n, err := db.Reseal(t.Context(), ringOf(after+","+before).Reseal); n != 3 || err != nil {
@@ -66,11 +67,15 @@ func TestMailsLeaveTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(testkit.Start(t, worker.Run))
-	const want = "Bob delivered 250 without link, busy pending 451 with link, killed delivered 250 without link, nobody failed 550 without link"
+	const want = "Bob delivered 250 without link, busy pending 451 with link, killed delivered 250 without link, " +
+		"nobody failed 550 without link"
 	var got string
 	wait.For(t, "the mails", func() bool {
-		err := db.QueryRow(t.Context(), `SELECT string_agg(split_part(recipient::text, '@', 1) || ' ' || status || ' ' || coalesce(response_status, 0)
-			|| CASE WHEN sealed IS NULL THEN ' without link' ELSE ' with link' END, ', ' ORDER BY recipient) FROM private.mails`).Scan(&got)
+		err := db.QueryRow(t.Context(),
+			`SELECT string_agg(split_part(recipient::text, '@', 1) || ' ' || status || ' ' ||
+				coalesce(response_status, 0)
+			|| CASE WHEN sealed IS NULL THEN ' without link' ELSE ' with link' END, ', ' ORDER BY recipient)
+				FROM private.mails`).Scan(&got)
 		return err == nil && strings.Count(got, " 0 ") == 0
 	})
 	if mails := r.received(); got != want || len(mails) != 2 {

@@ -126,7 +126,9 @@ func newRelay(t *testing.T, ca *testkit.CA, secure bool) *relay {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server.TLSConfig, server.AllowInsecureAuth = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, false
+		server.TLSConfig, server.AllowInsecureAuth = &tls.Config{
+			Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		}, false
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -150,15 +152,17 @@ func (r *relay) sender(t *testing.T, address string, ring secret.Ring) *Sender {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(r.address)
 	address = strings.NewReplacer("PORT", port, "PASSWORD", strings.ReplaceAll(password, "/", "%2F")).Replace(address)
-	sender, err := New(config.Mail{URL: config.NewDSN(address), From: "Acmé alerts <alerts@answers.example>"}, publicURL, ring)
+	sender, err := New(config.Mail{URL: config.NewDSN(address), From: "Acmé alerts <alerts@answers.example>"},
+		publicURL, ring)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sender.options = append(sender.options, mail.WithTimeout(2*time.Second))
 	if strings.Contains(address, "relay.example") {
-		sender.options = append(sender.options, mail.WithDialContextFunc(func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(host, port))
-		}))
+		sender.options = append(sender.options,
+			mail.WithDialContextFunc(func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(host, port))
+			}))
 	}
 	return sender
 }
@@ -179,7 +183,9 @@ func TestALinkIsOpenedForItsRecipient(t *testing.T) {
 	}
 	r := newRelay(t, nil, false)
 	sender := r.sender(t, local, ring)
-	invitation := feed.Link{Organization: "Acme", Role: "viewer", By: "ann@acme.example", Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA"}
+	invitation := feed.Link{
+		Organization: "Acme", Role: "viewer", By: "ann@acme.example", Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA",
+	}
 	for _, c := range []struct {
 		recipient string
 		life      time.Duration
@@ -197,21 +203,27 @@ func TestALinkIsOpenedForItsRecipient(t *testing.T) {
 		if strings.Contains(sealed, invitation.Token) {
 			t.Fatal(sealed)
 		}
-		got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: c.recipient, Template: feed.Invite, Sealed: &sealed})
-		if got.Code != c.want.Code || got.Final != c.want.Final || !strings.HasPrefix(got.Error, c.want.Error) || (got.Error == "") != (c.want.Error == "") || strings.Contains(got.Error, invitation.Token) {
+		got := sender.Send(t.Context(), postgres.Mail{
+			ID: mailID, Recipient: c.recipient, Template: feed.Invite, Sealed: &sealed,
+		})
+		if got.Code != c.want.Code || got.Final != c.want.Final || !strings.HasPrefix(got.Error, c.want.Error) ||
+			(got.Error == "") != (c.want.Error == "") || strings.Contains(got.Error, invitation.Token) {
 			t.Errorf("%s: %+v, want %+v", c.recipient, got, c.want)
 		}
 	}
-	stranger := r.sender(t, "smtp://answerscope:wrong@127.0.0.1:PORT", ring).Send(t.Context(), postgres.Mail{Recipient: "ann@acme.example", Template: feed.TestMail, Data: []byte("{}")})
+	stranger := r.sender(t, "smtp://answerscope:wrong@127.0.0.1:PORT", ring).Send(t.Context(),
+		postgres.Mail{Recipient: "ann@acme.example", Template: feed.TestMail, Data: []byte("{}")})
 	if stranger.Code != 0 || stranger.Final || !strings.Contains(stranger.Error, "who are you") {
 		t.Errorf("with a wrong password: %+v", stranger)
 	}
 	if mails := r.received(); len(mails) != 1 || !strings.Contains(joined(mails[0]), "/invite/"+invitation.Token) {
 		t.Errorf("%d mails arrived", len(mails))
 	}
-	got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: "ann@acme.example", Template: feed.ReportWeekly,
-		SubscriptionID: uuid.NullUUID{UUID: subscription, Valid: true}, Data: letters(t)[feed.ReportWeekly].Data})
-	if mails := r.received(); got.Error != "" || len(mails) != 2 || !strings.Contains(joined(mails[1]), "List-Unsubscribe: <"+publicURL+"/unsubscribe/"+subscription.String()+">") {
+	got := sender.Send(t.Context(),
+		postgres.Mail{ID: mailID, Recipient: "ann@acme.example", Template: feed.ReportWeekly,
+			SubscriptionID: uuid.NullUUID{UUID: subscription, Valid: true}, Data: letters(t)[feed.ReportWeekly].Data})
+	if mails := r.received(); got.Error != "" || len(mails) != 2 ||
+		!strings.Contains(joined(mails[1]), "List-Unsubscribe: <"+publicURL+"/unsubscribe/"+subscription.String()+">") {
 		t.Errorf("%+v, %d mails arrived", got, len(mails))
 	}
 }
@@ -253,7 +265,8 @@ func TestRepliesOfTheRelay(t *testing.T) {
 		{"ann@acme.example\r\nRCPT TO:<eve@evil.example>", 0, true, "read recipient"},
 	} {
 		reply, err := r.send(t, address, to(c.recipient))
-		if reply.Code != c.code || errors.Is(err, errRefused) != c.refused || (err == nil) != (c.code == 250) || err != nil && !strings.Contains(err.Error(), c.text) {
+		if reply.Code != c.code || errors.Is(err, errRefused) != c.refused || (err == nil) != (c.code == 250) ||
+			err != nil && !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%q: %+v, %v", c.recipient, reply, err)
 		}
 		if err != nil && strings.Contains(err.Error(), password) {
@@ -268,12 +281,14 @@ func TestRepliesOfTheRelay(t *testing.T) {
 		"smtp://answerscope:wrong@relay.example:PORT": "who are you",
 		"smtp://relay.example:PORT":                   "authenticate first",
 	} {
-		if reply, err := r.send(t, address, to("ann@acme.example")); err == nil || errors.Is(err, errRefused) || reply.Code < 500 || !strings.Contains(strings.ToLower(err.Error()), text) {
+		if reply, err := r.send(t, address, to("ann@acme.example")); err == nil || errors.Is(err, errRefused) ||
+			reply.Code < 500 || !strings.Contains(strings.ToLower(err.Error()), text) {
 			t.Errorf("%s: %+v, %v", address, reply, err)
 		}
 	}
 	plain := newRelay(t, nil, false)
-	if reply, err := plain.send(t, address, to("ann@acme.example")); err == nil || errors.Is(err, errRefused) || !strings.Contains(err.Error(), "STARTTLS") || len(plain.received()) > 0 {
+	if reply, err := plain.send(t, address, to("ann@acme.example")); err == nil || errors.Is(err, errRefused) ||
+		!strings.Contains(err.Error(), "STARTTLS") || len(plain.received()) > 0 {
 		t.Errorf("without STARTTLS: %+v, %v", reply, err)
 	}
 	for address, other := range map[string]*relay{
@@ -285,7 +300,8 @@ func TestRepliesOfTheRelay(t *testing.T) {
 		}
 	}
 	stranger := newRelay(t, testkit.NewCA(t), false)
-	if _, err := stranger.send(t, address, to("ann@acme.example")); err == nil || !strings.Contains(err.Error(), "certificate") || len(stranger.received()) > 0 {
+	if _, err := stranger.send(t, address, to("ann@acme.example")); err == nil ||
+		!strings.Contains(err.Error(), "certificate") || len(stranger.received()) > 0 {
 		t.Errorf("with a certificate of a stranger: %v", err)
 	}
 }
@@ -327,7 +343,8 @@ func TestReceiversReadTheLetters(t *testing.T) {
 		if got.Subject != want.Subject || got.Text != want.Text || got.HTML != want.HTML {
 			t.Errorf("%s was read as %+v", l.Template, got)
 		}
-		if got.From != `"Acmé alerts" <alerts@answers.example>` || got.To != l.Recipient || got.ID != "<"+l.ID.String()+"@answers.example>" || got.Attachments > 0 {
+		if got.From != `"Acmé alerts" <alerts@answers.example>` || got.To != l.Recipient ||
+			got.ID != "<"+l.ID.String()+"@answers.example>" || got.Attachments > 0 {
 			t.Errorf("%s: from %s to %s, id %s", l.Template, got.From, got.To, got.ID)
 		}
 		stop, oneClick := "", ""
@@ -339,10 +356,12 @@ func TestReceiversReadTheLetters(t *testing.T) {
 				t.Errorf("%s: %v", l.Template, got.Headers)
 			}
 		}
-		if got.Headers["auto-submitted"] != "auto-generated" || got.Headers["content-type"] != "multipart/alternative" || got.Headers["date"] == "" {
+		if got.Headers["auto-submitted"] != "auto-generated" ||
+			got.Headers["content-type"] != "multipart/alternative" || got.Headers["date"] == "" {
 			t.Errorf("%s: %v", l.Template, got.Headers)
 		}
-		if message, err := netmail.ReadMessage(bytes.NewReader(raws[i])); err != nil || len(raws[i]) > maxBytes || strings.Contains(message.Header.Get("Bcc"), "eve") {
+		if message, err := netmail.ReadMessage(bytes.NewReader(raws[i])); err != nil || len(raws[i]) > maxBytes ||
+			strings.Contains(message.Header.Get("Bcc"), "eve") {
 			t.Errorf("%s has %d bytes: %v", l.Template, len(raws[i]), err)
 		}
 	}

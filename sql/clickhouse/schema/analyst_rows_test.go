@@ -17,8 +17,10 @@ import (
 func (s *stage) readTheirRowsOfEveryTableAndNoOthers(t *testing.T) {
 	engines := map[string]string{}
 	var tables []string
-	for line := range strings.Lines(s.must(t, s.owner, `SELECT name, engine FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
-		AND name IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND columns.name = 'organization_id') ORDER BY name`)) {
+	for line := range strings.Lines(s.must(t, s.owner,
+		`SELECT name, engine FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
+		AND name IN (SELECT table FROM system.columns WHERE database = currentDatabase()
+			AND columns.name = 'organization_id') ORDER BY name`)) {
 		table, engine, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		tables, engines[table] = append(tables, table), engine
 	}

@@ -58,7 +58,8 @@ const (
 	unknown               = "0199c2f0-cccc-7abc-8def-00000000000c"
 )
 
-const elsewhere = `<clickhouse><remote_servers><elsewhere><shard><replica><host>127.0.0.1</host><port>9</port></replica></shard></elsewhere></remote_servers></clickhouse>`
+const elsewhere = `<clickhouse><remote_servers><elsewhere><shard><replica><host>127.0.0.1</host><port>9</port></` +
+	`replica></shard></elsewhere></remote_servers></clickhouse>`
 
 func setStage(t *testing.T) *stage {
 	t.Helper()

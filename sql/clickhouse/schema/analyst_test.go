@@ -25,7 +25,8 @@ func someAnalyst() Analyst {
 func TestAnalystsOfAnyOrganizationAreWrittenAndReadBack(t *testing.T) {
 	dir := t.TempDir()
 	slugs := []string{
-		"acme", "acme-co", "Acme_Co", "o'neill", `a"b`, "<b>&amp;</b>", "]]>", "-->", "..", "日本", "{{.Name}}", "a.b", "analyst", strings.Repeat("x", 101),
+		"acme", "acme-co", "Acme_Co", "o'neill", `a"b`,
+		"<b>&amp;</b>", "]]>", "-->", "..", "日本", "{{.Name}}", "a.b", "analyst", strings.Repeat("x", 101),
 	}
 	var added []Analyst
 	for i, slug := range slugs {

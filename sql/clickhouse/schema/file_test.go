@@ -11,7 +11,8 @@ var quotedOrComment = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|--[^\n]*`)
 
 // sets is a statement that sets comments or settings, or makes a projection where it
 // is lacking, and nothing else: run twice it leaves what it left the first time. It is without its texts here.
-var sets = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+|MODIFY COMMENT|MODIFY SETTING \w+ =\s*[^\s,]*|MATERIALIZE PROJECTION \w+)\s*(,|$))+$`)
+var sets = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+|MODIFY COMMENT|MODIFY SETTING \w+ ` +
+	`=\s*[^\s,]*|MATERIALIZE PROJECTION \w+)\s*(,|$))+$`)
 
 // golang-migrate's driver splits at every semicolon, quoted ones too, and left
 // half a statement behind a dirty version when one stood in a string.
@@ -107,12 +108,16 @@ func TestQuestionsReadEveryTableByOrganizationAndBrand(t *testing.T) {
 		condition *regexp.Regexp
 		without   []string
 	}{
-		{regexp.MustCompile(`(?:WHERE|AND) organization_id (?:= \{organization(?:_id)?\}|IN \{organizations\})(?: |$)`), ofAll},
-		{regexp.MustCompile(`(?:WHERE|AND) brand_id (?:= \{brand(?:_id)?\}|IN \{brands\})(?: |$)`), append(ofAll, "one_answer")}, // an answer is known by its id
+		{regexp.MustCompile(`(?:WHERE|AND) organization_id (?:= \{organization(?:_id)?\}|IN \{organizations\})(?: |$)`),
+			ofAll},
+		// an answer is known by its id
+		{regexp.MustCompile(`(?:WHERE|AND) brand_id (?:= \{brand(?:_id)?\}|IN \{brands\})(?: |$)`),
+			append(ofAll, "one_answer")},
 	} {
 		count, open := 0, map[string]bool{}
 		for _, name := range definitionNames("query") {
-			text := placeholder.ReplaceAllString(quotedOrComment.ReplaceAllString(mustRead("query/"+name+".sql"), "''"), "{$1}")
+			text := placeholder.ReplaceAllString(quotedOrComment.ReplaceAllString(mustRead("query/"+name+".sql"), "''"),
+				"{$1}")
 			for _, at := range reads.FindAllStringSubmatchIndex(text, -1) {
 				count++
 				conditions := conditionsOf(text[at[1]:])
@@ -125,7 +130,8 @@ func TestQuestionsReadEveryTableByOrganizationAndBrand(t *testing.T) {
 			}
 		}
 		if count < 80 || len(open) != len(wall.without) {
-			t.Errorf("of %d tables that are read %v are read without %s, want %q", count, open, wall.condition, wall.without)
+			t.Errorf("of %d tables that are read %v are read without %s, want %q", count, open,
+				wall.condition, wall.without)
 		}
 	}
 }
