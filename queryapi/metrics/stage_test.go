@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -61,7 +62,8 @@ func (s *service) stage(t *testing.T) *stage {
 	}
 	t.Cleanup(func() {
 		for path, figures := range st.compared {
-			if t.Logf("%s: %d figures were compared", path, figures); figures == 0 {
+			t.Logf("%s: %d figures were compared", path, figures)
+			if figures == 0 && !testkit.All { // its other seeds are drawn
 				t.Errorf("%s: no body that was compared has a figure: the comparison proves nothing", path)
 			}
 		}

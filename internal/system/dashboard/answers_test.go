@@ -62,7 +62,7 @@ func (d *dashboard) opensAnswers(t *testing.T) {
 	}
 
 	var found list
-	d.ask(t, "answers?mentioned=true&limit=1&brand_id="+d.brand, &found)
+	d.ask(t, "answers?mentioned=true&cited=true&limit=1&brand_id="+d.brand, &found) // not every answer has citations
 	var answer struct {
 		Text      string
 		Mentions  []struct{ Role string }
