@@ -115,8 +115,8 @@ ANSWERSCOPE_RETENTION_ANSWERS is "-1": want whole months, 1 to 1200, or 0 withou
 ANSWERSCOPE_RETENTION_VISITS is "1201": want whole months, 1 to 1200, or 0 without limit
 ANSWERSCOPE_RETENTION_CRAWLS is "-2": want whole months, 1 to 1200, or 0 without limit
 ANSWERSCOPE_RETENTION_DEADLETTERS is "1202": want whole months, 1 to 1200, or 0 without limit
-ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x":
-	want clickhouse:// or http:// or https://USER:PASSWORD@HOST:PORT/DATABASE
+ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x": want clickhouse:// or http:// or ` +
+		`https://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_POSTGRES_DSN is "****": want postgres:// or postgresql://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL is "****": want http://… or https://…`
 	if err == nil || err.Error() != want {
