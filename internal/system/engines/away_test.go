@@ -30,7 +30,7 @@ func remoteEngines(t *testing.T, lacking string) *remote {
 	} else {
 		r.control = store.ControlPlane(t)
 	}
-	warehouse := ""
+	var warehouse string
 	if lacking == "clickhouse" {
 		warehouse = testkit.ClickHouse(t)
 	} else {
