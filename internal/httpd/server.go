@@ -55,8 +55,8 @@ type Server struct {
 	serving  atomic.Bool
 }
 
-// Listen takes an address at once, so that one in use is known before anything else is started. A client that is refused
-// while it sends reads its response: its connection is not closed before its body has ended, within bounds.
+// Listen takes an address at once, so that one in use is known before anything else is started. A client that is
+// refused while it sends reads its response: its connection is not closed before its body has ended, within bounds.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
