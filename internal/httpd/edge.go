@@ -70,8 +70,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// nextUnlessEncoded refuses compressed bodies: fiber would decompress them, several times and without a bound, for
-// whoever reads one.
+// nextUnlessEncoded refuses compressed bodies: when a handler reads the body, fiber decompresses it, several times and
+// without a bound.
 func nextUnlessEncoded(c *fiber.Ctx) error {
 	for _, encoding := range c.Request().Header.PeekAll(fiber.HeaderContentEncoding) {
 		if !bytes.EqualFold(encoding, []byte("identity")) {
