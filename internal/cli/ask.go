@@ -29,11 +29,11 @@ type askCmd struct {
 	Words    []string      `arg:"" optional:"" name:"prompt" help:"What to ask."`
 	Platform string        `placeholder:"PLATFORM" help:"In place of the first argument."`
 	Prompt   string        `placeholder:"TEXT" help:"In place of the other arguments."`
-	Model    string        `placeholder:"MODEL" help:"${ask_model}"`
-	Region   string        `placeholder:"COUNTRY" help:"${ask_region}"`
+	Model    string        `placeholder:"MODEL" help:"{ask_model}"`
+	Region   string        `placeholder:"COUNTRY" help:"{ask_region}"`
 	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
 	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long to wait (default ${timeout})."`
-	Brand    []string      `placeholder:"NAME" help:"${ask_brand}"`
+	Brand    []string      `placeholder:"NAME" help:"{ask_brand}"`
 	JSON     bool          `name:"json" xor:"form" help:"The record of the answer, one JSON document."`
 	Raw      bool          `xor:"form" help:"The payload as the platform sent it, also one that cannot be read."`
 }

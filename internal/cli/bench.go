@@ -11,8 +11,8 @@ import (
 
 // benchCmd runs the program of benches, which stands beside this one, in its place.
 type benchCmd struct {
-	Name   string `arg:"" optional:"" help:"${bench_name}"`
-	Broker string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"${bench_broker}"`
+	Name   string `arg:"" optional:"" help:"{bench_name}"`
+	Broker string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"{bench_broker}"`
 	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
 }
 

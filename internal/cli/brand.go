@@ -196,7 +196,7 @@ const listsBrandPlatforms = "answerscope brand platform list"
 
 type brandPlatformAdd struct {
 	brandPlatformFlags
-	Frequency string `default:"daily" enum:"${frequencies}" placeholder:"WORD" help:"${frequency} (default daily)."`
+	Frequency string `default:"daily" enum:"${frequencies}" placeholder:"WORD" help:"{frequency} (default daily)."`
 }
 
 // Validate checks the platform.
@@ -213,7 +213,7 @@ func (c *brandPlatformAdd) Run(ctx context.Context, db *postgres.DB, brand postg
 
 type brandPlatformEdit struct {
 	brandPlatformFlags
-	Frequency *string `enum:"${frequencies}" placeholder:"WORD" help:"${frequency}."`
+	Frequency *string `enum:"${frequencies}" placeholder:"WORD" help:"{frequency}."`
 	Enabled   *bool   `negatable:"" help:"Ask it there, or with --no-enabled keep the platform as it is."`
 }
 

@@ -136,18 +136,19 @@ func Main() int {
 //go:embed help.txt
 var helpTexts string
 
-// readHelp returns the texts of commands and of flags, by name.
-func readHelp() (commands map[string]string, flags kong.Vars) {
-	commands, flags = map[string]string{}, kong.Vars{}
+// readHelp returns the texts of commands by name, and what puts a flag's text in place of its name in braces.
+func readHelp() (commands map[string]string, flags *strings.Replacer) {
+	commands = map[string]string{}
+	var texts []string
 	for section := range strings.SplitSeq("\n"+helpTexts, "\n# ") {
 		command, text, _ := strings.Cut(section, "\n")
 		commands["answerscope "+command] = strings.TrimSpace(text)
 	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(commands["answerscope flags"], "\n  ", " "), "\n") {
 		name, text, _ := strings.Cut(line, ": ")
-		flags[name] = text
+		texts = append(texts, "{"+name+"}", text)
 	}
-	return commands, flags
+	return commands, strings.NewReplacer(texts...)
 }
 
 func newParser(g *grammar) (*kong.Kong, error) {
@@ -157,12 +158,12 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by "+
 			"API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
-		flags,
-		kong.Vars{
+		kong.Vars{ // few, since kong expands each once more for every flag of every command
 			"platforms": catalog.Slugs(), "version": thisBuild().String(),
 			"topics": topicList(), "topic_names": strings.Join(event.TopicNames(), ","),
-			"timeout":     fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
-			"frequencies": "hourly,daily,weekly,monthly,manual",
+			"timeout":      fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
+			"frequencies":  "hourly,daily,weekly,monthly,manual",
+			"advise_kinds": "gap,source,competitor,alias,prompt,topic,page,theme",
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
@@ -175,8 +176,11 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		}
 	}
 	return parser, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
-		if command, ok := node.(*kong.Node); ok {
-			command.Detail = commands[command.FullPath()]
+		switch node := node.(type) {
+		case *kong.Node:
+			node.Detail = commands[node.FullPath()]
+		case *kong.Value:
+			node.Help = flags.Replace(node.Help)
 		}
 		return next(nil)
 	})

@@ -16,7 +16,7 @@ import (
 
 // collectorCmd runs the collector alone.
 type collectorCmd struct {
-	Listen         string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"${collector_listen}"`
+	Listen         string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"{collector_listen}"`
 	adminFlags     `embed:""`
 	proxyFlags     `embed:""`
 	collectorFlags `embed:""`
@@ -41,11 +41,11 @@ func (c *collectorCmd) Run(ctx context.Context, p *process) error {
 
 // collectorFlags are the flags of every command that takes beacons.
 type collectorFlags struct {
-	Spool           string `placeholder:"DIR" help:"${collector_spool}"`
-	SpoolBytes      int64  `default:"4294967296" placeholder:"BYTES" help:"${collector_spool_bytes}"`
-	SiteLimit       int    `default:"500" placeholder:"N" help:"${collector_site_limit}"`
-	CountryDatabase string `placeholder:"FILE" help:"${collector_country_database}"`
-	CountryHeader   string `placeholder:"NAME" help:"${collector_country_header}"`
+	Spool           string `placeholder:"DIR" help:"{collector_spool}"`
+	SpoolBytes      int64  `default:"4294967296" placeholder:"BYTES" help:"{collector_spool_bytes}"`
+	SiteLimit       int    `default:"500" placeholder:"N" help:"{collector_site_limit}"`
+	CountryDatabase string `placeholder:"FILE" help:"{collector_country_database}"`
+	CountryHeader   string `placeholder:"NAME" help:"{collector_country_header}"`
 }
 
 // minSpoolBytes is what a producer wants.

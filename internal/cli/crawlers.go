@@ -23,9 +23,9 @@ type crawlerImport struct {
 	File   string   `arg:"" help:"An access log, which may be gzip; - is stdin."`
 	Org    string   `required:"" placeholder:"SLUG" help:"Whose site was crawled."`
 	Brand  string   `required:"" placeholder:"SLUG" help:"Of which brand."`
-	Format string   `default:"combined" enum:"combined,cloudflare,cloudfront" help:"${crawler_import_format}"`
-	Site   string   `placeholder:"HOST" help:"${crawler_import_site}"`
-	Ranges []string `sep:"none" placeholder:"[CRAWLER=]FILE" help:"${crawler_import_ranges}"`
+	Format string   `default:"combined" enum:"combined,cloudflare,cloudfront" help:"{crawler_import_format}"`
+	Site   string   `placeholder:"HOST" help:"{crawler_import_site}"`
+	Ranges []string `sep:"none" placeholder:"[CRAWLER=]FILE" help:"{crawler_import_ranges}"`
 	Follow bool     `help:"Go on as the file is written to, and rotated, until stopped."`
 	JSON   bool     `name:"json" help:"One JSON document, with the refused lines."`
 }

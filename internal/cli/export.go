@@ -20,7 +20,7 @@ type exportCmd struct {
 	What   string `default:"answers" enum:"${topic_names}" help:"${topics}; crawls: of AI crawlers (default answers)."`
 	From   string `placeholder:"DAY" help:"First day, UTC, as 2026-03-02 (default: the first that there is)."`
 	To     string `placeholder:"DAY" help:"Last day (default: the last that there is)."`
-	Format string `default:"ndjson" enum:"ndjson,parquet" help:"${export_format}"`
+	Format string `default:"ndjson" enum:"ndjson,parquet" help:"{export_format}"`
 }
 
 func (c *exportCmd) Run(ctx context.Context, p *process) error {

@@ -27,7 +27,7 @@ type importCmd struct {
 	File   string `arg:"" help:"Answers, or what export wrote, one JSON object a line; - is stdin."`
 	Org    string `required:"" placeholder:"SLUG" help:"Whose answers."`
 	Brand  string `placeholder:"SLUG" help:"The brand that they are read for."`
-	Create string `placeholder:"FILE" help:"${import_create}"`
+	Create string `placeholder:"FILE" help:"{import_create}"`
 	JSON   bool   `name:"json" help:"One JSON document, with the refused lines."`
 }
 

@@ -27,7 +27,7 @@ import (
 
 // ingestCmd is the command ingest.
 type ingestCmd struct {
-	Listen        string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"${ingest_listen}"`
+	Listen        string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"{ingest_listen}"`
 	adminFlags    `embed:""`
 	trackingFlags `embed:""`
 }
@@ -66,9 +66,9 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 
 // trackingFlags are the flags of every command that starts tracking jobs.
 type trackingFlags struct {
-	StartLimit  int    `default:"2" placeholder:"N" help:"${tracking_start_limit}"`
-	Canary      string `default:"off" placeholder:"on" help:"${tracking_canary}"`
-	CallbackURL string `name:"callback-url" placeholder:"URL" help:"${tracking_callback_url}"`
+	StartLimit  int    `default:"2" placeholder:"N" help:"{tracking_start_limit}"`
+	Canary      string `default:"off" placeholder:"on" help:"{tracking_canary}"`
+	CallbackURL string `name:"callback-url" placeholder:"URL" help:"{tracking_callback_url}"`
 }
 
 func (f *trackingFlags) validate() (err error) {

@@ -24,8 +24,8 @@ type keyCreate struct {
 	orgFlags
 	User    string   `required:"" placeholder:"EMAIL" help:"The user that it acts for."`
 	Name    string   `required:"" placeholder:"NAME" help:"What it is for."`
-	Scope   []string `placeholder:"SCOPE" help:"${scopes}"`
-	Expires string   `placeholder:"DAY" help:"${key_create_expires}"`
+	Scope   []string `placeholder:"SCOPE" help:"{scopes}"`
+	Expires string   `placeholder:"DAY" help:"{key_create_expires}"`
 	JSON    bool     `name:"json" help:"One JSON document."`
 
 	end *time.Time

@@ -18,8 +18,8 @@ import (
 type pixelCmd struct {
 	Brand string `arg:"" help:"Its slug, or its id."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization that it belongs to."`
-	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"${pixel_as}"`
-	URL   string `name:"url" placeholder:"BASE" help:"${pixel_url}"`
+	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"{pixel_as}"`
+	URL   string `name:"url" placeholder:"BASE" help:"{pixel_url}"`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 

@@ -25,14 +25,14 @@ type promptCmd struct {
 type promptAdd struct {
 	brandFlags
 	Text     string   `arg:"" help:"What is asked."`
-	Set      string   `default:"Prompts" placeholder:"NAME" help:"${prompt_add_set}"`
+	Set      string   `default:"Prompts" placeholder:"NAME" help:"{prompt_add_set}"`
 	Topic    string   `placeholder:"NAME" help:"What it is about, to filter figures by; made where it is missing."`
-	Propose  bool     `name:"propose-topic" help:"${prompt_add_propose}"`
-	Platform []string `placeholder:"SLUG" help:"${prompt_add_platform}"`
-	Model    []string `placeholder:"SLUG" help:"${prompt_add_model}"`
+	Propose  bool     `name:"propose-topic" help:"{prompt_add_propose}"`
+	Platform []string `placeholder:"SLUG" help:"{prompt_add_platform}"`
+	Model    []string `placeholder:"SLUG" help:"{prompt_add_model}"`
 	Region   []string `placeholder:"CODE" help:"The countries it is asked from, such as us; repeat it for more."`
 	Samples  int      `default:"1" placeholder:"N" help:"How often it is asked each time, 1 to 10 (default 1)."`
-	Branded  *bool    `negatable:"" help:"${prompt_add_branded}"`
+	Branded  *bool    `negatable:"" help:"{prompt_add_branded}"`
 	JSON     bool     `name:"json" help:"One JSON document."`
 }
 
@@ -106,9 +106,9 @@ type promptEdit struct {
 	Text     *string  `placeholder:"TEXT" help:"What is asked from now on; earlier answers keep what they were asked."`
 	Set      *string  `placeholder:"NAME" help:"Its prompt set, made where it is missing."`
 	Topic    *string  `placeholder:"NAME" help:"Its topic, made where it is missing; \"\" for none."`
-	Platform []string `sep:"none" placeholder:"SLUG" help:"${prompt_edit_platform}"`
-	Model    []string `sep:"none" placeholder:"SLUG" help:"${prompt_edit_model}"`
-	Region   []string `sep:"none" placeholder:"CODE" help:"${prompt_edit_region}"`
+	Platform []string `sep:"none" placeholder:"SLUG" help:"{prompt_edit_platform}"`
+	Model    []string `sep:"none" placeholder:"SLUG" help:"{prompt_edit_model}"`
+	Region   []string `sep:"none" placeholder:"CODE" help:"{prompt_edit_region}"`
 	Samples  *int     `placeholder:"N" help:"How often it is asked each time, 1 to 10."`
 	Branded  *bool    `negatable:"" help:"It names the brand, or with --no-branded does not."`
 	Active   *bool    `negatable:"" help:"Ask it, or with --no-active keep it as it is."`

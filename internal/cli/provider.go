@@ -26,7 +26,7 @@ type providerCmd struct {
 
 type providerOrder struct {
 	Surface   string   `arg:"" help:"A consumer surface, such as google-ai-mode."`
-	Providers []string `arg:"" optional:"" placeholder:"P" help:"${provider_order}"`
+	Providers []string `arg:"" optional:"" placeholder:"P" help:"{provider_order}"`
 	orgFlags
 }
 
@@ -57,7 +57,7 @@ func providersText(v tracking.View) string {
 }
 
 type providerSet struct {
-	Platform string `arg:"" help:"${key_platform}"`
+	Platform string `arg:"" help:"{key_platform}"`
 	orgFlags
 }
 
@@ -79,7 +79,7 @@ func (c *providerSet) Run(ctx context.Context, p *process, db *postgres.DB, orga
 }
 
 type providerRemove struct {
-	Platform string `arg:"" help:"${key_platform}"`
+	Platform string `arg:"" help:"{key_platform}"`
 	orgFlags
 }
 
@@ -94,7 +94,7 @@ func (c *providerRemove) Run(
 }
 
 type providerLimits struct {
-	Platform string `arg:"" help:"${key_platform}"`
+	Platform string `arg:"" help:"{key_platform}"`
 	orgFlags
 	Requests *int `placeholder:"N" help:"Requests a minute, 1 to 1000000."`
 	Tokens   *int `placeholder:"N" help:"Tokens a minute, up to 1000000000; 0: no limit."`
@@ -160,7 +160,7 @@ func asUsage(err error) error {
 }
 
 type providerList struct {
-	Org  string `placeholder:"SLUG" help:"${provider_org}"`
+	Org  string `placeholder:"SLUG" help:"{provider_org}"`
 	JSON bool   `name:"json" help:"One JSON object a line."`
 }
 

@@ -27,8 +27,8 @@ type queryapiCmd struct {
 
 // apiFlags are the flags of /api/v1.
 type apiFlags struct {
-	RateLimit   int      `default:"100" placeholder:"N" help:"${api_rate_limit}"`
-	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"${api_cors_origins}"`
+	RateLimit   int      `default:"100" placeholder:"N" help:"{api_rate_limit}"`
+	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"{api_cors_origins}"`
 }
 
 func (f apiFlags) config() metrics.Config {
@@ -78,7 +78,7 @@ func queryDeps(s *service.Service, flags listenFlags, proxies httpd.Proxies) que
 
 // forwardFlags are the address of the process that tracks.
 type forwardFlags struct {
-	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"${tracking_url}"`
+	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"{tracking_url}"`
 }
 
 func (f forwardFlags) validate() error {
@@ -107,14 +107,14 @@ func (f forwardFlags) mount(s *service.Service, gate *queryapi.Gate, server *htt
 // restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An
 // empty value is none. Names of schemas may hold anything but a comma.
 type restFlags struct {
-	Prefix            string `default:"/" placeholder:"PATH" help:"${rest_prefix}"`
-	Schemas           string `placeholder:"NAME,…" help:"${rest_schemas}"`
-	AnonRole          string `placeholder:"ROLE" help:"${rest_anon_role}"`
-	ExtraSearchPath   string `default:"public" placeholder:"NAME,…" help:"${rest_extra_search_path}"`
+	Prefix            string `default:"/" placeholder:"PATH" help:"{rest_prefix}"`
+	Schemas           string `placeholder:"NAME,…" help:"{rest_schemas}"`
+	AnonRole          string `placeholder:"ROLE" help:"{rest_anon_role}"`
+	ExtraSearchPath   string `default:"public" placeholder:"NAME,…" help:"{rest_extra_search_path}"`
 	MaxRows           string `placeholder:"N" help:"Rows of one result at most; none is all."`
 	AggregatesEnabled bool   `help:"Allow sum(), avg(), count(), max() and min() in select."`
-	JWTAud            string `name:"jwt-aud" placeholder:"NAME" help:"${rest_jwt_aud}"`
-	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"${rest_cors_origins}"`
+	JWTAud            string `name:"jwt-aud" placeholder:"NAME" help:"{rest_jwt_aud}"`
+	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"{rest_cors_origins}"`
 }
 
 func (f restFlags) config() (rest.Config, error) {

@@ -13,7 +13,7 @@ import (
 
 // listenFlags are the flags of every command that serves /api/v1.
 type listenFlags struct {
-	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"${public_listen}"`
+	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"{public_listen}"`
 	apiFlags
 	adminFlags
 	proxyFlags
@@ -21,7 +21,7 @@ type listenFlags struct {
 
 // proxyFlags are the flags of every command that limits or logs the addresses of its clients.
 type proxyFlags struct {
-	TrustedProxies []string `placeholder:"CIDR" help:"${trusted_proxies}"`
+	TrustedProxies []string `placeholder:"CIDR" help:"{trusted_proxies}"`
 }
 
 func (p proxyFlags) proxies() (httpd.Proxies, error) {
@@ -34,8 +34,8 @@ func (p proxyFlags) proxies() (httpd.Proxies, error) {
 
 // adminFlags are the flags of every server.
 type adminFlags struct {
-	Admin      string  `default:"127.0.0.1:9090" placeholder:"ADDR" help:"${admin_listen}"`
-	TraceRatio float64 `default:"1" placeholder:"SHARE" help:"${admin_trace_ratio}"`
+	Admin      string  `default:"127.0.0.1:9090" placeholder:"ADDR" help:"{admin_listen}"`
+	TraceRatio float64 `default:"1" placeholder:"SHARE" help:"{admin_trace_ratio}"`
 }
 
 func (l listenFlags) validate() error {

@@ -24,10 +24,10 @@ type shareAdd struct {
 	orgFlags
 	Brand    string            `arg:"" help:"Its slug."`
 	Title    string            `placeholder:"TEXT" help:"What it is called there (default: the brand's name)."`
-	Screen   []string          `placeholder:"SCREEN" help:"${share_screen}"`
-	Filter   map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"${share_filter}"`
-	Embed    []string          `placeholder:"ORIGIN" help:"${share_embed}"`
-	Expires  string            `placeholder:"DAY" help:"${share_expires}"`
+	Screen   []string          `placeholder:"SCREEN" help:"{share_screen}"`
+	Filter   map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"{share_filter}"`
+	Embed    []string          `placeholder:"ORIGIN" help:"{share_embed}"`
+	Expires  string            `placeholder:"DAY" help:"{share_expires}"`
 	Password bool              `help:"Read a password from stdin, without which it shows nothing."`
 	JSON     bool              `name:"json" help:"One JSON document."`
 

@@ -30,7 +30,7 @@ type trackCmd struct {
 	Org       string   `required:"" placeholder:"SLUG" help:"Whose brand."`
 	Platforms []string `placeholder:"P" help:"See provider list; by default the brand's, or all APIs with a key."`
 	Models    []string `placeholder:"M" help:"Models; by default the prompt's, the brand's or the platform's."`
-	Regions   []string `placeholder:"R" help:"${track_regions}"`
+	Regions   []string `placeholder:"R" help:"{track_regions}"`
 	Samples   int      `placeholder:"N" help:"How often each prompt is asked, 1 to 10; by default as the prompt says."`
 	JSON      bool     `name:"json" help:"One JSON document."`
 }

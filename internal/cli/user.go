@@ -31,8 +31,8 @@ type userCmd struct {
 type userAdd struct {
 	orgFlags
 	Email string `arg:"" help:"What they sign in with."`
-	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"${roles} (default member)."`
-	ID    string `name:"id" env:"-" placeholder:"UUID" help:"${user_id}"`
+	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"{roles} (default member)."`
+	ID    string `name:"id" env:"-" placeholder:"UUID" help:"{user_id}"`
 	JSON  bool   `name:"json" help:"One JSON document."`
 
 	id uuid.UUID
@@ -100,7 +100,7 @@ func checkEmail(address string) error {
 type userInvite struct {
 	orgFlags
 	Email string `arg:"" help:"Of the person."`
-	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"${roles}."`
+	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"{roles}."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
@@ -218,7 +218,7 @@ func (c *userReset) Run(ctx context.Context, p *process) error {
 
 type userRole struct {
 	userEmail
-	Role string `arg:"" enum:"owner,admin,member,viewer" help:"${roles}."`
+	Role string `arg:"" enum:"owner,admin,member,viewer" help:"{roles}."`
 }
 
 func (c *userRole) Run(ctx context.Context, db *postgres.DB) error {

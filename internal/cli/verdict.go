@@ -18,7 +18,7 @@ import (
 type metricFlags struct {
 	Brand  string `arg:"" help:"Slug of the brand."`
 	Org    string `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
-	Metric string `default:"score" enum:"score,mention_rate,citation_rate" help:"${verdict_metric}"`
+	Metric string `default:"score" enum:"score,mention_rate,citation_rate" help:"{verdict_metric}"`
 }
 
 // question returns the API that answers about the figure, the caller, and the parameters that name it.
@@ -34,7 +34,7 @@ func (f metricFlags) question(
 // verdictCmd is the command verdict.
 type verdictCmd struct {
 	metricFlags
-	By   []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P" help:"${verdict_by}"`
+	By   []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P" help:"{verdict_by}"`
 	From string   `placeholder:"DAY" help:"First day of the window, UTC (default: of the 30 that end with --to)."`
 	To   string   `placeholder:"DAY" help:"Last day (default: today)."`
 	JSON bool     `name:"json" help:"One JSON document, the body of /api/v1/visibility-changes."`

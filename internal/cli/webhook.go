@@ -30,7 +30,7 @@ type webhookAdd struct {
 	orgFlags
 	Brand       string   `placeholder:"SLUG" help:"Only events of this brand."`
 	Events      []string `placeholder:"TYPE" help:"Only these types, such as visibility.moved; by default all."`
-	Slack       bool     `help:"${webhook_slack}"`
+	Slack       bool     `help:"{webhook_slack}"`
 	Description string   `placeholder:"TEXT" help:"What it is for."`
 	JSON        bool     `name:"json" help:"One JSON document."`
 }
@@ -153,7 +153,7 @@ func awaitDelivery(
 
 type webhookRotate struct {
 	endpointArg
-	OverlapHours int  `default:"24" placeholder:"N" help:"${webhook_overlap}"`
+	OverlapHours int  `default:"24" placeholder:"N" help:"{webhook_overlap}"`
 	JSON         bool `name:"json" help:"One JSON document."`
 }
 
@@ -170,7 +170,7 @@ func (c *webhookRotate) Run(
 type webhookRedeliver struct {
 	endpointArg
 	Delivery string `placeholder:"ID" help:"This delivery alone."`
-	Since    string `placeholder:"TIME" help:"${webhook_since}"`
+	Since    string `placeholder:"TIME" help:"{webhook_since}"`
 	Until    string `placeholder:"TIME" help:"Only events until then."`
 	JSON     bool   `name:"json" help:"One JSON document."`
 

@@ -26,38 +26,38 @@ const LevelAuto = "auto"
 
 // Settings are the ones that every command takes.
 type Settings struct {
-	DataDir         string    `default:"./var" placeholder:"DIR" help:"${settings_data_dir}"`
-	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"${settings_min_free}"`
-	PublicURL       string    `name:"public-url" placeholder:"URL" help:"${settings_public_url}"`
-	EgressAllow     []string  `placeholder:"CIDR" help:"${settings_egress_allow}"`
-	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"${settings_log_level}"`
+	DataDir         string    `default:"./var" placeholder:"DIR" help:"{settings_data_dir}"`
+	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"{settings_min_free}"`
+	PublicURL       string    `name:"public-url" placeholder:"URL" help:"{settings_public_url}"`
+	EgressAllow     []string  `placeholder:"CIDR" help:"{settings_egress_allow}"`
+	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"{settings_log_level}"`
 	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka           Kafka     `embed:"" prefix:"kafka-"`
 	ClickHouseTrust Trust     `embed:"" prefix:"clickhouse-"`
-	Cluster         string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"${settings_cluster}"`
+	Cluster         string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"{settings_cluster}"`
 	Retention       Retention `embed:"" prefix:"retention-"`
 	Outside         `kong:"-"`
 }
 
 // Kafka is the log: which brokers hold it and how its topics are made.
 type Kafka struct {
-	Brokers     []string      `placeholder:"HOST:PORT" help:"${kafka_brokers}"`
+	Brokers     []string      `placeholder:"HOST:PORT" help:"{kafka_brokers}"`
 	TLS         bool          `name:"tls" help:"Speak TLS to the brokers."`
 	Trust       Trust         `embed:""`
-	SASL        string        `name:"sasl" placeholder:"MECHANISM" help:"${kafka_sasl}"`
-	TopicPrefix string        `placeholder:"PREFIX" help:"${kafka_topic_prefix}"`
-	Partitions  int           `default:"6" placeholder:"N" help:"${kafka_partitions}"`
-	Replicas    int           `default:"1" placeholder:"N" help:"${kafka_replicas}"`
-	Retention   time.Duration `default:"168h" placeholder:"DURATION" help:"${kafka_retention}"`
+	SASL        string        `name:"sasl" placeholder:"MECHANISM" help:"{kafka_sasl}"`
+	TopicPrefix string        `placeholder:"PREFIX" help:"{kafka_topic_prefix}"`
+	Partitions  int           `default:"6" placeholder:"N" help:"{kafka_partitions}"`
+	Replicas    int           `default:"1" placeholder:"N" help:"{kafka_replicas}"`
+	Retention   time.Duration `default:"168h" placeholder:"DURATION" help:"{kafka_retention}"`
 }
 
 // Retention is for how many whole months, beside the present one, raw facts are kept; 0 is without limit. Their figures
 // stay. All pipelines want the same.
 type Retention struct {
-	Answers     int `default:"0" placeholder:"MONTHS" help:"${retention_answers}"`
+	Answers     int `default:"0" placeholder:"MONTHS" help:"{retention_answers}"`
 	Visits      int `default:"0" placeholder:"MONTHS" help:"The same for raw visits (default 0: no limit)."`
-	Crawls      int `default:"0" placeholder:"MONTHS" help:"${retention_crawls}"`
-	Deadletters int `default:"0" placeholder:"MONTHS" help:"${retention_deadletters}"`
+	Crawls      int `default:"0" placeholder:"MONTHS" help:"{retention_crawls}"`
+	Deadletters int `default:"0" placeholder:"MONTHS" help:"{retention_deadletters}"`
 }
 
 // mistakes are the errors of settings.

@@ -10,7 +10,7 @@ import (
 // Trust has the authority of an engine's certificate, and our own certificate. The files hold PEM.
 type Trust struct {
 	CA   string `name:"ca" placeholder:"FILE" help:"Certificates (PEM) to trust in place of the system's."`
-	Cert string `name:"cert" placeholder:"FILE" help:"${tls_cert}"`
+	Cert string `name:"cert" placeholder:"FILE" help:"{tls_cert}"`
 	Key  string `name:"key" placeholder:"FILE" help:"Its private key (PEM, not encrypted)."`
 }
 

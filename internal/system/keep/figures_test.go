@@ -57,13 +57,16 @@ func nameless(document any) string {
 	return fmt.Sprint(document)
 }
 
-// settled waits until the summary of a brand counts so many answers.
-func settled(t *testing.T, i *run.Installation, brand string, answers int) {
+// settled waits until the summary of a brand counts so many answers and has other parts.
+func settled(t *testing.T, i *run.Installation, brand string, answers int, parts ...string) {
 	t.Helper()
+	parts = append(parts, fmt.Sprintf(`"resultCount":%d,`, answers))
 	wait.Until(t, func() string {
 		_, body := run.Fetch(t, i.URL+"/api/v1/visibility-summary"+run.Window(brand), i.Key)
-		if !strings.Contains(body, fmt.Sprintf(`"resultCount":%d,`, answers)) {
-			return "the summary is " + body
+		for _, part := range parts {
+			if !strings.Contains(body, part) {
+				return fmt.Sprintf("the summary lacks %s: %s", part, body)
+			}
 		}
 		return ""
 	})
