@@ -111,7 +111,7 @@ func export(
 	maps.Copy(settings, exportSettings)
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	server := conn.Server.(driver.Conn) // openHTTP opens one server, not replicas
-	rows, err := server.QueryFormat(ctx, string(format), q.Text, bind(filter)...)
+	rows, err := server.QueryFormat(ctx, string(format), q.Text, named(bind(filter))...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.Name, err)
 	}
