@@ -195,34 +195,6 @@ func FindAnswer(ctx context.Context, conn *Conn, filter Filter, id UUID) (*OneAn
 	return &rows[0], nil
 }
 
-// Sentiments returns, for each group, the brand's row, then a row for each live competitor by name.
-var Sentiments = rollup[GroupFilter, Sentiment]("sentiment")
-
-// Sentiment counts the answers that name the brand or a live competitor by label. The brand's row has no name.
-// Percentages divide by Labelled, and are nil without any; ends of intervals are nil under 5 prompts.
-type Sentiment struct {
-	Group          string   `ch:"group_key"`
-	ID             UUID     `ch:"entity_id"`
-	IsBrand        bool     `ch:"is_brand"`
-	Name           string   `ch:"name"`
-	Answers        int64    `ch:"answers"` // all of the group
-	MentionAnswers int64    `ch:"mention_answers"`
-	Labelled       int64    `ch:"labelled"`
-	Unknown        int64    `ch:"unknown"`
-	Positive       int64    `ch:"positive"`
-	Neutral        int64    `ch:"neutral"`
-	Negative       int64    `ch:"negative"`
-	PositivePct    *float64 `ch:"positive_pct"`
-	PositiveLow    *float64 `ch:"positive_low"`
-	PositiveHigh   *float64 `ch:"positive_high"`
-	NeutralPct     *float64 `ch:"neutral_pct"`
-	NeutralLow     *float64 `ch:"neutral_low"`
-	NeutralHigh    *float64 `ch:"neutral_high"`
-	NegativePct    *float64 `ch:"negative_pct"`
-	NegativeLow    *float64 `ch:"negative_low"`
-	NegativeHigh   *float64 `ch:"negative_high"`
-}
-
 // FanoutTotals returns a row for each platform, then one for all, if there are answers.
 var FanoutTotals = query[Filter, PlatformSearches]("fanout_totals")
 

@@ -1,4 +1,8 @@
 package clickhouse
 
-// Specialize is for the test that compares views with their files.
-var Specialize = specialize
+// For the tests that compare views with their files.
+var (
+	Specialize = specialize
+	SumsText   = sumsText
+	Bind       = bind
+)

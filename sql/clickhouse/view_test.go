@@ -29,8 +29,8 @@ var (
 	topics    = []clickhouse.UUID{{}, {6}, {7}}
 )
 
-// Every view gives what its file gives as it is sent, and its rows of an organization do not change with those of another one, not
-// even one whose brand has the same id. A new file is tested by being there.
+// Every view gives what its file gives as it is sent, and its rows of an organization do not change with those of
+// another one, not even one whose brand has the same id. A new file is tested by being there.
 func TestEveryViewGivesWhatItsFileGivesOfOneOrganizationAlone(t *testing.T) {
 	t.Parallel()
 	conn, random := warehouse.Complete(t), rand.New(rand.NewPCG(1, 1))
@@ -163,7 +163,8 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0,
 		"below": one(random, 50, 5000),
 		"days":  days, "ids": ids, "times": times,
-		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": some(random, int32(0), 1), "offsets": offsets,
+		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": some(random, int32(0), 1),
+		"offsets":    offsets,
 		"reasons":    some(random, "month frozen", "malformed"),
 		"from_topic": "", "from_partition": 0, "from_offset": 0, "to_topic": "z", "to_partition": 0, "to_offset": 100,
 		"since": "2020-01-01", "after_day": "2020-01-01", "after_id": clickhouse.UUID{}.String(), "most": 1000,

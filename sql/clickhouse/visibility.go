@@ -105,17 +105,6 @@ type MatrixFilter struct {
 	AfterRow string  `ch:"after_row"` // SortKey of the last row before; "": the start
 }
 
-// EntityVisibility returns, for each group, the brand's row, then a row for each live competitor by name in code-point
-// order.
-var EntityVisibility = rollup[GroupFilter, Entity]("entity_visibility")
-
-// EntityTrend returns a row for each bucket with answers, ascending, of the brand, then of each live competitor by name
-// in code-point order.
-var EntityTrend = rollup[TrendFilter, EntityBucket]("entity_trend")
-
-// BrandVisibility returns, for each group, a row for each bucket with runs, ascending.
-var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
-
 // ShareOfVoice returns, for each group and bucket, a row for all platforms, then a row for each platform and model.
 var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 
@@ -161,63 +150,6 @@ type Visibility struct {
 	MentionRatePct    *float64 `ch:"mention_rate_pct"`
 	MentionRateLow    *float64 `ch:"mention_rate_low"`
 	MentionRateHigh   *float64 `ch:"mention_rate_high"`
-}
-
-// Entity is the brand or a live competitor over the window, all over the same answers. The brand's row has no name.
-type Entity struct {
-	Group   string `ch:"group_key"`
-	ID      UUID   `ch:"entity_id"`
-	IsBrand bool   `ch:"is_brand"`
-	Name    string `ch:"name"`
-	Visibility
-	ShownPct    *float64 `ch:"shown_pct"` // nil: every platform always answered
-	ShownLow    *float64 `ch:"shown_low"` // nil under 5 of them
-	ShownHigh   *float64 `ch:"shown_high"`
-	AvgPosition *float64 `ch:"avg_position"` // over answers that mention it
-	Rank        *uint64  `ch:"rank"`         // by mention rate; entities with the same rate share it
-	VoicePct    *float64 `ch:"sov_pct"`      // of all mentions
-	RateGap
-	Labelled    int64    `ch:"labelled"`     // answers that mention it and have a label; the tones are shares of them
-	PositivePct *float64 `ch:"positive_pct"` // nil without labels
-	NeutralPct  *float64 `ch:"neutral_pct"`
-	NegativePct *float64 `ch:"negative_pct"`
-}
-
-// RateGap is the mention rate of the brand minus the rate of another entity over the same answers, in points. The gap
-// is nil without answers and for one prompt; its ends are nil under 5 prompts.
-type RateGap struct {
-	Gap        *float64 `ch:"rate_gap"`
-	GapLow     *float64 `ch:"rate_gap_low"`
-	GapHigh    *float64 `ch:"rate_gap_high"`
-	GapVerdict string   `ch:"rate_gap_verdict"` // the brand is ahead, behind, level, or there is too_little_data
-}
-
-// EntityBucket is the brand or a live competitor over the answers of one bucket. The brand's rows have no name.
-type EntityBucket struct {
-	Bucket          time.Time `ch:"bucket"`
-	ID              UUID      `ch:"entity_id"`
-	IsBrand         bool      `ch:"is_brand"`
-	Name            string    `ch:"name"`
-	Answers         int64     `ch:"answers"`
-	MentionAnswers  int64     `ch:"mention_answers"`
-	Mentions        int64     `ch:"mentions"`
-	Citations       int64     `ch:"citations"` // to the entity's own domains
-	Score           *float64  `ch:"ai_visibility_score"`
-	IntervalLow     *float64  `ch:"interval_low"` // nil under 5 prompts, like all ends of intervals
-	IntervalHigh    *float64  `ch:"interval_high"`
-	MentionRatePct  *float64  `ch:"mention_rate_pct"`
-	MentionRateLow  *float64  `ch:"mention_rate_low"`
-	MentionRateHigh *float64  `ch:"mention_rate_high"`
-	VoicePct        *float64  `ch:"sov_pct"` // of all mentions of the bucket
-}
-
-// Bucket is the brand over the answers of one bucket.
-type Bucket struct {
-	Group              string    `ch:"group_key"`
-	Bucket             time.Time `ch:"bucket"`
-	GivenUp            int64     `ch:"given_up"`             // runs
-	AvgCompetitorScore *float64  `ch:"avg_competitor_score"` // over pairs of an answer and a live competitor in it
-	Visibility
 }
 
 // Voice counts mentions of the brand and its live competitors on a platform by a requested model, or on all platforms.

@@ -40,7 +40,7 @@ WITH
           AND (own OR has(live, entity_id))
         GROUP BY group_key, bucket, prompt_id
     ),
-    buckets AS
+    sums AS
     (
         SELECT
             group_key,
@@ -61,12 +61,13 @@ WITH
             sum(points * points)                                              AS yy,
             sum(points * prompts.answers)                                     AS yn,
             sum(prompts.answers * prompts.answers)                            AS nn,
-            10000 * sum(prompts.mention_answers * prompts.mention_answers)    AS mm, -- an answer that mentions it has 100 points
-            100 * sum(prompts.mention_answers * prompts.answers)              AS mn
+            sum(prompts.mention_answers * prompts.mention_answers)            AS mm,
+            sum(prompts.mention_answers * prompts.answers)                    AS mn
         FROM prompts
         GROUP BY group_key, bucket
         HAVING answers + given_up + not_shown > 0
     ),
+    -- formulas
     measured AS
     (
         SELECT *,
@@ -77,8 +78,8 @@ WITH
             arrayMap(
                 (mean, y, z) -> answerscope_wilson_interval(
                     notEmpty({prompts:Array(UUID)}), prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, y, z, nn), 0),
-                means, [yy, mm], [yn, mn]) AS intervals
-        FROM buckets
+                means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals -- an answer that mentions it has 100 points
+        FROM sums
     )
 SELECT
     group_key,

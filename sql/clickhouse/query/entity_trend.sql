@@ -1,14 +1,6 @@
 -- entity_trend: the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity.
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. sov_pct is the share of all mentions of the bucket.
 WITH
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name, brand_id))
-        FROM dimension_competitors FINAL
-        WHERE organization_id = {organization_id:UUID}
-          AND brand_id = {brand_id:UUID}
-          AND NOT deleted
-    ) AS live,
     prompts AS
     (
         SELECT
@@ -33,10 +25,9 @@ WITH
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
-          AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY bucket, entity_id, prompt_id
     ),
-    entities AS
+    sums AS
     (
         SELECT
             bucket,
@@ -51,11 +42,20 @@ WITH
             sum(points * points)                                            AS yy,
             sum(points * asked_of_prompt)                                   AS yn,
             sum(asked * asked)                                              AS nn,
-            10000 * sum(prompts.mention_answers * prompts.mention_answers)  AS mm, -- an answer that mentions it has 100 points
-            100 * sum(prompts.mention_answers * asked_of_prompt)            AS mn
+            sum(prompts.mention_answers * prompts.mention_answers)          AS mm,
+            sum(prompts.mention_answers * asked_of_prompt)                  AS mn
         FROM prompts
         GROUP BY bucket, entity_id
     ),
+    -- formulas
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND NOT deleted
+    ) AS live,
     measured AS
     (
         -- All have the answers and prompts of the brand's row; an entity without a row has zeros.
@@ -76,16 +76,16 @@ WITH
             arrayMap(
                 (mean, yy, yn) -> answerscope_wilson_interval(
                     of_prompt, prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, yy, yn, nn), 0),
-                means, [own.7, own.9], [own.8, own.10]) AS intervals
+                means, [own.7, 10000 * own.9], [own.8, 100 * own.10]) AS intervals -- an answer that mentions it has 100 points
         FROM
         (
             SELECT
                 bucket,
-                max(entities.answers)      AS answers,
-                max(entities.prompt_count) AS prompt_count,
-                max(entities.nn)           AS nn,
+                max(sums.answers)      AS answers,
+                max(sums.prompt_count) AS prompt_count,
+                max(sums.nn)           AS nn,
                 groupArray((entity_id, mention_answers, mentions, citations, citation_answers, inverse_position, yy, yn, mm, mn)) AS found
-            FROM entities
+            FROM sums
             GROUP BY bucket
             HAVING answers > 0
         ) AS bucketed

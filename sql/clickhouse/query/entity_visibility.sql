@@ -6,35 +6,31 @@
 -- nothing is paired within one.
 -- labelled are the answers that name the entity and have a label, of which the tones are shares.
 WITH
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name, brand_id))
-        FROM dimension_competitors FINAL
-        WHERE organization_id = {organization_id:UUID}
-          AND brand_id = {brand_id:UUID}
-          AND NOT deleted
-    ) AS live,
-    (
-        SELECT sumMap([(brand_id, lower(platform))], [not_shown]).1
-        FROM answer_daily
-        WHERE organization_id = {organization_id:UUID}
-          AND brand_id = {brand_id:UUID}
-          AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND not_shown != 0
-    ) AS hiding,
     answered AS
     (
         SELECT
             answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             prompt_id,
             entity_id,
-            sum(entity_prompt_daily.answers)   AS answers, -- only the brand's row, which every prompt has, has answers
+            sum(entity_prompt_daily.answers) AS answers, -- only the brand's row, which every prompt has, has answers
             sum(entity_prompt_daily.not_shown) AS not_shown,
-            sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
-            [
-                sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations),
-                sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)
-            ] AS sums
+            sumIf(entity_prompt_daily.answers, (organization_id, brand_id, lower(platform)) GLOBAL IN (
+                SELECT organization_id, brand_id, lower(platform)
+                FROM answer_daily
+                WHERE organization_id = {organization_id:UUID}
+                  AND brand_id = {brand_id:UUID}
+                  AND day BETWEEN {date_from:Date} AND {date_to:Date}
+                  AND not_shown != 0)) AS seen,
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            sum(entity_prompt_daily.citation_answers) AS citation_answers,
+            sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.positions) AS positions,
+            sum(entity_prompt_daily.mentions) AS mentions,
+            sum(entity_prompt_daily.citations) AS citations,
+            sum(entity_prompt_daily.visibility) AS visibility,
+            sum(entity_prompt_daily.positive_answers) AS positive_answers,
+            sum(entity_prompt_daily.neutral_answers) AS neutral_answers,
+            sum(entity_prompt_daily.negative_answers) AS negative_answers
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -45,56 +41,98 @@ WITH
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
-          AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY group_key, prompt_id, entity_id
     ),
     prompts AS
     (
-        SELECT
-            group_key,
-            sum(answered.answers)   AS answers,
-            sum(answered.not_shown) AS not_shown,
-            sum(answered.seen)      AS seen,
-            groupArray(entity_id)   AS ids,
-            groupArray(sums)        AS all_sums,
-            sumIf(sums[1], entity_id = {brand_id:UUID}) AS brand_named
+        SELECT *,
+            answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
+            sum(answered.answers) OVER (PARTITION BY group_key, prompt_id) AS asked,
+            sumIf(answered.mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
         FROM answered
-        GROUP BY group_key, prompt_id
-        UNION ALL -- without groups there is a row also without answers
-        SELECT '', 0, 0, 0, [], [], 0
-        WHERE {group_by:String} = ''
     ),
-    entities AS
+    sums AS
     (
-        -- A prompt has each entity, with zeros where nothing names or cites it.
-        WITH
-            all_sums[indexOf(ids, entity.1)] AS counts,
-            [
-                answerscope_points(counts[1], counts[2], counts[3]),
-                100. * counts[1], -- an answer that mentions it has 100 points
-                100. * (brand_named - counts[1])
-            ] AS points
         SELECT
             group_key,
-            entity,
-            countIf(prompts.answers > 0)                                     AS prompt_count,
-            countIf(counts[1] + counts[2] > 0)                               AS visible_prompts,
-            sum(prompts.answers)                                             AS answers,
-            sum(prompts.not_shown)                                           AS not_shown,
-            sum(prompts.seen)                                                AS seen,
-            sum(prompts.answers * prompts.answers)                           AS nn,
-            sumForEach(counts)                                               AS sums,
-            arrayMap(y -> answerscope_ratio(y, answers), sumForEach(points)) AS means,
-            sumForEach(arrayMap(y -> y * y, points))                         AS yy,
-            sumForEach(arrayMap(y -> y * prompts.answers, points))           AS yn
+            entity_id,
+            sum(prompts.answers) AS answers,
+            sum(prompts.not_shown) AS not_shown,
+            sum(prompts.seen) AS seen,
+            countIf(prompts.answers > 0) AS prompt_count,
+            sum(prompts.answers * prompts.answers) AS nn,
+            countIf(prompts.mention_answers + prompts.citation_answers > 0) AS visible_prompts,
+            sum(prompts.mention_answers) AS mention_answers,
+            sum(prompts.citation_answers) AS citation_answers,
+            sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.positions) AS positions,
+            sum(prompts.mentions) AS mentions,
+            sum(prompts.citations) AS citations,
+            sum(prompts.visibility) AS visibility,
+            sum(prompts.positive_answers) AS positive_answers,
+            sum(prompts.neutral_answers) AS neutral_answers,
+            sum(prompts.negative_answers) AS negative_answers,
+            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            sum(prompts.mention_answers * asked) AS mn,
+            sum(prompts.mention_answers * brand_named) AS mb,
+            sum(points * points) AS yy,
+            sum(points * asked) AS yn
         FROM prompts
-        ARRAY JOIN arrayPushFront(arrayFilter(rival -> rival.3 = {brand_id:UUID}, live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
-        GROUP BY group_key, entity
+        GROUP BY group_key, entity_id
+    ),
+    -- formulas
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND NOT deleted
+    ) AS live,
+    groups AS
+    (
+        SELECT
+            group_key,
+            sum(entities.answers) AS answers,
+            sum(entities.not_shown) AS not_shown,
+            sum(entities.seen) AS seen,
+            sum(entities.prompt_count) AS prompt_count,
+            sum(entities.nn) AS nn,
+            groupArray(entity_id) AS ids,
+            groupArray([
+                toInt64(visible_prompts), mention_answers, citation_answers, inverse_position, positions, mentions,
+                citations, visibility, positive_answers, neutral_answers, negative_answers, mm, mn, mb]) AS counts,
+            groupArray([yy, yn]) AS squares
+        FROM
+        (
+            SELECT * FROM sums
+            UNION ALL -- without groups there is a row also without answers
+            SELECT '', {brand_id:UUID}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0., 0.
+            WHERE {group_by:String} = ''
+        ) AS entities
+        GROUP BY group_key
     ),
     measured AS
     (
+        -- An entity without a row has zeros. An answer that mentions an entity has 100 points of its rate; of the gap to the brand, those of
+        -- the brand's less its own.
+        WITH
+            arrayResize(counts[indexOf(ids, entity.1)], 14) AS own,
+            counts[indexOf(ids, {brand_id:UUID})] AS brand,
+            arrayResize(squares[indexOf(ids, entity.1)], 2) AS square
         SELECT *,
-            arrayMap((mean, y, z) -> answerscope_margin(prompt_count, answers, mean, y, z, nn), means, yy, yn) AS margins,
+            entity,
+            own,
+            [
+                answerscope_score(answers, own[2], own[3], own[4]),
+                answerscope_ratio(100 * own[2], answers),
+                answerscope_ratio(100 * (brand[2] - own[2]), answers)
+            ] AS means,
+            arrayMap(
+                (mean, yy, yn) -> answerscope_margin(prompt_count, answers, mean, yy, yn, nn),
+                means,
+                [square[1], 10000 * own[12], 10000 * (brand[12] - 2 * own[14] + own[12])],
+                [square[2], 100 * own[13], 100 * (brand[13] - own[13])]) AS margins,
             arrayMap(
                 (mean, margin, lowest) -> answerscope_wilson_interval(
                     of_prompt, prompt_count, answers, mean, margin, lowest),
@@ -103,10 +141,11 @@ WITH
             arrayMap(
                 z -> if(seen + not_shown < 5, NULL, answerscope_round(answerscope_wilson(seen, seen + not_shown, z), 1)),
                 [-1.96, 1.96]) AS shown_ends,
-            arraySlice(sums, 8) AS labels,
+            arraySlice(own, 9, 3) AS labels,
             arraySum(labels) AS labelled,
             arrayMap(y -> answerscope_round(answerscope_ratio(100 * y, labelled), 1), labels) AS tones
-        FROM entities
+        FROM groups
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> rival.3 = {brand_id:UUID}, live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
     )
 SELECT
     group_key,
@@ -115,16 +154,16 @@ SELECT
     entity.2                                                                        AS name,
     answers,
     not_shown,
-    sums[1]                                                                         AS mention_answers,
-    sums[2]                                                                         AS citation_answers,
-    sums[5]                                                                         AS mentions,
-    sums[6]                                                                         AS citations,
+    own[2]                                                                          AS mention_answers,
+    own[3]                                                                          AS citation_answers,
+    own[6]                                                                          AS mentions,
+    own[7]                                                                          AS citations,
     prompt_count,
-    visible_prompts,
+    toUInt64(own[1])                                                                AS visible_prompts,
     answerscope_round(answerscope_ratio(100 * visible_prompts, prompt_count), 1)    AS visibility_rate_pct,
-    answerscope_round(answerscope_ratio(sums[7], answers), 1)                       AS avg_visibility,
-    answerscope_round(answerscope_ratio(sums[3] / 5354228880, answers), 4)          AS position_factor,
-    answerscope_round(answerscope_ratio(sums[4], mention_answers), 1)               AS avg_position,
+    answerscope_round(answerscope_ratio(own[8], answers), 1)                        AS avg_visibility,
+    answerscope_round(answerscope_ratio(own[4] / 5354228880, answers), 4)           AS position_factor,
+    answerscope_round(answerscope_ratio(own[5], mention_answers), 1)                AS avg_position,
     answerscope_round(means[1], 1)                                                  AS ai_visibility_score,
     intervals[1][1]                                                                 AS interval_low,
     intervals[1][2]                                                                 AS interval_high,

@@ -2,14 +2,6 @@
 -- Shares are of the labelled ones: the positive, neutral and negative. Their intervals are clustered by prompt, NULL under 5 prompts with
 -- labelled answers. answers are all of the group. Without groups the rows exist also without answers.
 WITH
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name))
-        FROM dimension_competitors FINAL
-        WHERE organization_id = {organization_id:UUID}
-          AND brand_id = {brand_id:UUID}
-          AND NOT deleted
-    ) AS live,
     prompts AS
     (
         SELECT
@@ -18,8 +10,10 @@ WITH
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked, -- only the brand's row, which every prompt has, has answers
             sum(entity_prompt_daily.mention_answers) AS mention_answers,
-            [sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS labels,
-            arraySum(labels) AS labelled
+            sum(positive_answers) AS positive,
+            sum(neutral_answers) AS neutral,
+            sum(negative_answers) AS negative,
+            positive + neutral + negative AS labelled
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -30,31 +24,41 @@ WITH
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
-          AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY group_key, entity_id, prompt_id
     ),
-    entities AS
+    sums AS
     (
         SELECT
             group_key,
             entity_id,
-            sum(asked)                                                              AS answers,
-            sum(prompts.mention_answers)                                            AS mention_answers,
-            sumForEach(prompts.labels)                                              AS labels,
-            sum(prompts.labelled)                                                   AS labelled,
-            countIf(prompts.labelled > 0)                                           AS prompt_count, -- with labelled answers
-            sum(prompts.labelled * prompts.labelled)                                AS nn,
-            sumForEach(arrayMap(y -> 10000 * y * y, prompts.labels))                AS yy, -- an answer of the label has 100 points
-            sumForEach(arrayMap(y -> 100 * y * prompts.labelled, prompts.labels))   AS yn
+            sum(asked) AS answers,
+            sum(prompts.mention_answers) AS mention_answers,
+            sum(prompts.positive) AS positive,
+            sum(prompts.neutral) AS neutral,
+            sum(prompts.negative) AS negative,
+            countIf(labelled > 0) AS prompt_count, -- with labelled answers
+            sum(labelled * labelled) AS nn,
+            sum(prompts.positive * prompts.positive) AS positive_yy,
+            sum(prompts.neutral * prompts.neutral) AS neutral_yy,
+            sum(prompts.negative * prompts.negative) AS negative_yy,
+            sum(prompts.positive * labelled) AS positive_yn,
+            sum(prompts.neutral * labelled) AS neutral_yn,
+            sum(prompts.negative * labelled) AS negative_yn
         FROM prompts
         GROUP BY group_key, entity_id
-        UNION ALL -- without groups there is a row also without answers
-        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, [0, 0, 0], 0, 0, 0, [0, 0, 0], [0, 0, 0]
-        WHERE {group_by:String} = ''
     ),
+    -- formulas
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND NOT deleted
+    ) AS live,
     measured AS
     (
-        -- An entity without a row has zeros.
+        -- An entity without a row has zeros. An answer of a label has 100 points of it.
         SELECT
             group_key,
             entity.1 AS entity_id,
@@ -62,21 +66,28 @@ WITH
             answers,
             arrayFirst(row -> row.1 = entity.1, found) AS own,
             own.2 AS mention_answers,
-            arrayResize(own.3, 3) AS counts,
-            own.4 AS labelled,
-            own.5 AS prompt_count,
+            [own.3, own.4, own.5] AS counts,
+            arraySum(counts) AS labelled,
             arrayMap(y -> answerscope_ratio(100 * y, labelled), counts) AS shares,
             arrayMap(
                 (share, yy, yn) -> answerscope_wilson_interval(
-                    of_prompt, prompt_count, labelled, share, answerscope_margin(prompt_count, labelled, share, yy, yn, own.6), 0),
-                shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS intervals
+                    of_prompt, own.6, labelled, share, answerscope_margin(own.6, labelled, share, 10000 * yy, 100 * yn, own.7), 0),
+                shares, [own.8, own.9, own.10], [own.11, own.12, own.13]) AS intervals
         FROM
         (
             SELECT
                 group_key,
                 max(entities.answers) AS answers,
-                groupArray((entity_id, mention_answers, labels, labelled, prompt_count, nn, yy, yn)) AS found
-            FROM entities
+                groupArray((
+                    entity_id, mention_answers, positive, neutral, negative, prompt_count, nn, positive_yy, neutral_yy,
+                    negative_yy, positive_yn, neutral_yn, negative_yn)) AS found
+            FROM
+            (
+                SELECT * FROM sums
+                UNION ALL -- without groups there is a row also without answers
+                SELECT '', {brand_id:UUID}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+                WHERE {group_by:String} = ''
+            ) AS entities
             GROUP BY group_key
         ) AS grouped
         ARRAY JOIN arrayPushFront(live, ({brand_id:UUID}, '')) AS entity

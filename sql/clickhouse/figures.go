@@ -1,0 +1,90 @@
+package clickhouse
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Figures are rows that are computed from sums by the formulas of package formula. The file of query/ has a table sums,
+// which is sent, and after it the same formulas in SQL, for the view.
+type Figures[P, S, R any] struct {
+	sums Query[P, S]
+	rows func(P, []S) []R
+}
+
+// All returns every row. It retries for some seconds while the server is away.
+func (f Figures[P, S, R]) All(ctx context.Context, conn *Conn, params P) ([]R, error) {
+	sums, err := f.sums.All(ctx, conn, params)
+	if err != nil {
+		return nil, err
+	}
+	return f.rows(params, sums), nil
+}
+
+// EntityFigures are Figures of the brand and of each live competitor.
+type EntityFigures[P interface{ brand() BrandFilter }, S, R any] struct {
+	sums Query[P, S]
+	rows func(P, []S, []competitor) []R
+}
+
+// All returns every row. It retries for some seconds while the server is away.
+func (f EntityFigures[P, S, R]) All(ctx context.Context, conn *Conn, params P) ([]R, error) {
+	var sums []S
+	var live []competitor
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		sums, err = f.sums.All(ctx, conn, params)
+		return err
+	})
+	group.Go(func() (err error) {
+		live, err = liveCompetitors.All(ctx, conn, params.brand())
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return f.rows(params, sums, live), nil
+}
+
+type competitor struct {
+	ID   UUID   `ch:"id"`
+	Name string `ch:"name"`
+}
+
+var liveCompetitors = rollup[BrandFilter, competitor]("live_competitors")
+
+func (f Filter) brand() BrandFilter { return BrandFilter{f.OrganizationID, f.BrandID} }
+
+// byEntity returns sums by group and entity; without groups the only one is there also without sums.
+func byEntity[S any](by GroupBy, sums []S, key func(S) (group string, id UUID)) map[string]map[UUID]S {
+	groups := map[string]map[UUID]S{}
+	if by == NoGroups {
+		groups[""] = map[UUID]S{}
+	}
+	for _, s := range sums {
+		group, id := key(s)
+		if groups[group] == nil {
+			groups[group] = map[UUID]S{}
+		}
+		groups[group][id] = s
+	}
+	return groups
+}
+
+// sumsOf declares the query of a file's sums.
+func sumsOf[P, S any](name string) Query[P, S] {
+	q := rollup[P, S](name)
+	q.Text = sumsText(q.Text)
+	return q
+}
+
+// sumsText cuts the formulas off.
+func sumsText(text string) string {
+	sums, formulas, ok := strings.Cut(text, ",\n    -- formulas")
+	if !ok {
+		return text
+	}
+	return sums + "\nSELECT * FROM sums\n" + formulas[strings.LastIndex(formulas, "SETTINGS"):]
+}

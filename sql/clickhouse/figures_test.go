@@ -1,0 +1,82 @@
+package clickhouse_test
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// The API computes with the formulas in Go what analysts' views compute in SQL: each field of each row is the same.
+func TestFormulasOfGoAndSQLAgree(t *testing.T) {
+	t.Parallel()
+	conn, random := warehouse.Complete(t), rand.New(rand.NewPCG(1, 1))
+	landFacts(t, conn, random, warehouse.Organization, 0)
+	for range testkit.Draws(12, 60) {
+		from := warehouse.Day.AddDate(0, 0, random.IntN(12)-5)
+		f := clickhouse.Filter{
+			OrganizationID: warehouse.Organization, BrandID: warehouse.Brand,
+			DateFrom:  clickhouse.DayOf(from),
+			DateTo:    clickhouse.DayOf(from.AddDate(0, 0, random.IntN(30))),
+			Platforms: some(random, "OpenAI", "gemini"), Models: some(random, "m", "N"),
+			Topics: some(random, topics[1], topics[2]), Branded: some(random, true, false),
+		}
+		groups := clickhouse.GroupFilter{
+			Filter: f, GroupBy: one(random, clickhouse.NoGroups, clickhouse.ByPlatform, clickhouse.ByTopic),
+			Prompts: one(random, nil, nil, nil, []clickhouse.UUID{{30}}),
+		}
+		width := one(random, clickhouse.ByDay, clickhouse.ByWeek, clickhouse.ByWindow)
+		compareFigures(t, conn, "entity_visibility", clickhouse.EntityVisibility, groups)
+		compareFigures(t, conn, "sentiment", clickhouse.Sentiments, groups)
+		compareFigures(t, conn, "brand_visibility", clickhouse.BrandVisibility,
+			clickhouse.BucketFilter{GroupFilter: groups, Granularity: width})
+		compareFigures(t, conn, "entity_trend", clickhouse.EntityTrend,
+			clickhouse.TrendFilter{Filter: f, Prompts: groups.Prompts, Granularity: width})
+	}
+}
+
+// figures are computed from sums.
+type figures[P, R any] interface {
+	All(ctx context.Context, conn *clickhouse.Conn, params P) ([]R, error)
+}
+
+func compareFigures[P, R any](t *testing.T, conn *clickhouse.Conn, view string, f figures[P, R], params P) {
+	t.Helper()
+	got, err := f.All(t.Context(), conn, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args []any
+	for name, value := range clickhouse.Bind(params) {
+		args = append(args, driver.Named(name, value))
+	}
+	var want []R
+	if err := conn.Select(t.Context(), &want, "SELECT * FROM "+call(t, view), args...); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s of %+v: %d rows, want %d", view, params, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("%s of %+v:\n%s\nwant\n%s", view, params, inJSON(t, got[i]), inJSON(t, want[i]))
+		}
+	}
+}
+
+func inJSON(t *testing.T, row any) string {
+	t.Helper()
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
