@@ -71,7 +71,7 @@ test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, 
 	  go test -count=1 -timeout 1h -tags all -run InAnyNumberOfRuns ./sql/clickhouse/schema && \
 	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags all -run TestCluster ./internal/system/crash && \
 	  go test -count=1 -timeout 1h -tags all -run TestClusterIsMeasured ./internal/bench && \
-	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards|ItsViewsSay' ./queryapi/metrics && echo passed; } 2>&1 \
+	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -tags all -run 'TestAnyHistory|PlainestComputation|TwoShards|ItsViewsSay' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \
 	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ (kills|cuts of power), 0 lost, 0 doubled' $$log | tail -n 3; \
 	else cat $$log >&2; exit 1; fi

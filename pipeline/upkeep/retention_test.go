@@ -125,7 +125,7 @@ func (e *expiringEnvironment) wantFrozen(t *testing.T, topic string, before time
 }
 
 // figures gives the rows of a question about all months.
-func figures[P, R any](t *testing.T, e *expiringEnvironment, question clickhouse.Query[P, R], filter P) any {
+func figures[P, R any](t *testing.T, e *expiringEnvironment, question clickhouse.Source[P, R], filter P) any {
 	t.Helper()
 	rows, err := question.All(t.Context(), e.warehouse, filter)
 	must(t, err)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -24,30 +25,18 @@ import (
 // historiesVariable is the number of random histories of each test, one unless it is set.
 const historiesVariable = "ANSWERSCOPE_TEST_HISTORIES"
 
-func longRun() bool { return os.Getenv(historiesVariable) != "" }
-
 // seeds are as many as historiesVariable says, from first on.
 func seeds(t *testing.T, first uint64) []uint64 {
 	t.Helper()
-	all := make([]uint64, number(t, historiesVariable, uint64(testkit.Draws(1, 2))))
+	count, err := strconv.Atoi(cmp.Or(os.Getenv(historiesVariable), strconv.Itoa(testkit.Draws(1, 2))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]uint64, count)
 	for n := range all {
 		all[n] = first + uint64(n)
 	}
 	return all
-}
-
-// number is the whole number in an environment variable.
-func number(t *testing.T, variable string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s is %q: want a whole number", variable, text)
-	}
-	return n
 }
 
 // However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends
@@ -149,7 +138,7 @@ func (l *harness) compareWithFresh(t *testing.T) {
 		answers)
 	filtered := pick(l.random, l.brands...)
 	for _, slug := range l.brands {
-		for _, target := range l.questions(slug, slug == filtered || longRun()) {
+		for _, target := range l.questions(slug, slug == filtered || testkit.All) {
 			key := l.bearer(l.owners[slug])
 			lived, wanted := l.body(t, l.service, target, key), l.body(t, fresh, target, key)
 			if lived != wanted {

@@ -292,13 +292,8 @@ func (r request) nextPage(cursor string) string {
 // A queryFunc runs one of the queries of a body.
 type queryFunc func(ctx context.Context, conn *clickhouse.Conn) error
 
-// A source answers a question: a query, or figures that are computed from one.
-type source[P, R any] interface {
-	All(ctx context.Context, conn *clickhouse.Conn, params P) ([]R, error)
-}
-
 // fetch returns a queryFunc that stores the rows of a query.
-func fetch[P, R any](rows *[]R, q source[P, R], params P) queryFunc {
+func fetch[P, R any](rows *[]R, q clickhouse.Source[P, R], params P) queryFunc {
 	return func(ctx context.Context, conn *clickhouse.Conn) (err error) {
 		*rows, err = q.All(ctx, conn, params)
 		return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
@@ -24,7 +25,7 @@ func TestFiguresEqualThePlainestComputation(t *testing.T) {
 			h := newHistory(t, s.stage(t), rand.New(rand.NewPCG(seed, 1)))
 			for range 2 {
 				for _, step := range []func(*testing.T){h.answers, h.edits, h.corrections} {
-					if step(t); longRun() {
+					if step(t); testkit.All {
 						h.compare(t)
 					}
 				}

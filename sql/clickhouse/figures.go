@@ -7,6 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// A Source answers a question with rows: a Query, or Figures of one.
+type Source[P, R any] interface {
+	All(ctx context.Context, conn *Conn, params P) ([]R, error)
+}
+
 // Figures are rows that are computed from sums by the formulas of package formula. The file of query/ has a table sums,
 // which is sent, and after it the same formulas in SQL, for the view.
 type Figures[P, S, R any] struct {

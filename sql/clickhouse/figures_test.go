@@ -1,7 +1,6 @@
 package clickhouse_test
 
 import (
-	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
@@ -42,12 +41,7 @@ func TestFormulasOfGoAndSQLAgree(t *testing.T) {
 	}
 }
 
-// figures are computed from sums.
-type figures[P, R any] interface {
-	All(ctx context.Context, conn *clickhouse.Conn, params P) ([]R, error)
-}
-
-func compareFigures[P, R any](t *testing.T, conn *clickhouse.Conn, view string, f figures[P, R], params P) {
+func compareFigures[P, R any](t *testing.T, conn *clickhouse.Conn, view string, f clickhouse.Source[P, R], params P) {
 	t.Helper()
 	got, err := f.All(t.Context(), conn, params)
 	if err != nil {

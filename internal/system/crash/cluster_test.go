@@ -9,9 +9,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/cluster"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -70,14 +69,7 @@ type clusterTest struct {
 // newClusterTest starts a cluster with an organization and its brands.
 func newClusterTest(t *testing.T) *clusterTest {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("ANSWERSCOPE_CLUSTER_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("ANSWERSCOPE_CLUSTER_SEED=%d", seed)
+	seed := testkit.Seed(t)
 	running, err := cluster.Start(t.Context(), filepath.Dir(run.DataDir(t)),
 		cluster.Options{Brokers: 3, Postgres: 2, Shards: 2, Replicas: 2, Keepers: 3})
 	if err != nil {
