@@ -35,7 +35,8 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 			brands[uuid.UUID(key.BrandID)], organizations[uuid.UUID(key.OrganizationID)] = true, true
 		}
 	}
-	tombstones, err := in.tombstones(ctx, slices.Collect(maps.Keys(brands)), slices.Collect(maps.Keys(organizations)))
+	in.brands = slices.Collect(maps.Keys(brands))
+	tombstones, err := in.tombstones(ctx, in.brands, slices.Collect(maps.Keys(organizations)))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"strconv"
 
+	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/pipeline/consume"
@@ -89,10 +90,26 @@ func (s *Sink[R]) Insert(ctx context.Context, b *consume.Batch[Item[R]], checkOw
 		return fmt.Errorf("batch %s: %w", b, err)
 	}
 	in := insertion[R]{sink: s, batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
-	for _, step := range []func(context.Context) error{in.dispose, in.deduplicate, in.insert, in.mark} {
+	for _, step := range []func(context.Context) error{in.dispose, in.deduplicate, in.start, in.insert, in.mark} {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	if lock, ok := b.Lock.(batchLock); ok {
+		lock.Landed()
+	}
+	return nil
+}
+
+// A batchLock is a shared sink lock, which records what a batch changes.
+type batchLock interface {
+	Start(ctx context.Context, topic string, partition int32, brands []uuid.UUID) error
+	Landed()
+}
+
+func (in *insertion[R]) start(ctx context.Context) error {
+	if lock, ok := in.batch.Lock.(batchLock); ok {
+		return lock.Start(ctx, in.sink.topic.name, in.batch.Partition, in.brands)
 	}
 	return nil
 }
@@ -105,6 +122,7 @@ type insertion[R Row] struct {
 	shard          shard
 	checkOwnership func() error // is called before each insert
 
+	brands       []uuid.UUID
 	dispositions []disposition // of the items
 	deadLetters  []clickhouse.DeadLetter
 	rows         []R

@@ -3,13 +3,14 @@ package metrics
 import (
 	"time"
 
+	"github.com/answerscope/answerscope/sql/postgres"
 	"github.com/gofrs/uuid/v5"
 	"github.com/maypok86/otter/v2"
 )
 
 const (
-	// cachedFor bounds the age of a cached body. A change that draws no version of the warehouse, such as a month that
-	// expires, a nightly check, an edit by hand or the last batch of a process that died, shows after that.
+	// cachedFor bounds the age of a cached body. A change that draws no version of the warehouse, such as an edit by hand,
+	// or dimensions whose mirror died after it had copied them, shows after that.
 	cachedFor = time.Minute
 	// maxCachedBody is the size of a cached body in bytes, so that few large ones do not replace many small ones.
 	maxCachedBody = 1 << 20
@@ -21,11 +22,11 @@ type responseCache struct {
 	bodies *otter.Cache[cacheKey, cachedBody]
 }
 
-// A cacheKey is a request of an organization over one version of the warehouse: bodies of older versions are not found
-// again, and are evicted.
+// A cacheKey is a request of an organization over one version of what it depends on: bodies of older versions are not
+// found again, and are evicted.
 type cacheKey struct {
 	organization uuid.UUID
-	version      int64
+	version      postgres.WarehouseVersion
 	request
 }
 
@@ -46,16 +47,17 @@ func newResponseCache(bytes int) *responseCache {
 }
 
 func (c *responseCache) find(key cacheKey, now time.Time) (rendered, bool) {
-	if c == nil || key.version == 0 {
+	if c == nil {
 		return rendered{}, false
 	}
 	cached, ok := c.bodies.GetIfPresent(key)
 	return cached.rendered, ok && now.Sub(cached.at) < cachedFor
 }
 
-// add adds a body that was rendered after the version was read. Version 0 caches nothing.
+// add adds a body that was rendered after the version was read. A version that is not settled caches nothing: a batch
+// may have changed the warehouse since.
 func (c *responseCache) add(key cacheKey, body rendered, now time.Time) {
-	if c != nil && key.version != 0 && len(body.body) <= maxCachedBody {
+	if c != nil && key.version.Settled && len(body.body) <= maxCachedBody {
 		c.bodies.Set(key, cachedBody{body, now})
 	}
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // A repeated question of an unchanged warehouse is answered without it: it is away then. Each kind of change gives
@@ -62,7 +64,21 @@ func TestARepeatedQuestionCostsTheWarehouseNothing(t *testing.T) {
 			tag = now
 		}
 	}
+	batch := func(topic, brand string) {
+		t.Helper()
+		lock, err := s.db.LockSinksShared(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lock.Start(t.Context(), topic, 0, []uuid.UUID{st.id(brand)}); err != nil {
+			t.Fatal(err)
+		}
+		lock.Landed()
+		lock.Release()
+	}
 	toWarehouse.Cut()
+	batch("visits", "lumen")
+	batch("answers", "other")
 	if again := ask(); again.StatusCode != 200 || again.Header.Get("ETag") != tag {
 		t.Errorf("asked again: %d %s", again.StatusCode, again.body)
 	}
@@ -85,6 +101,83 @@ func TestARepeatedQuestionCostsTheWarehouseNothing(t *testing.T) {
 	}
 }
 
+// While a batch is under way, and after its process has died, nothing of its brand is cached: what another client has
+// read may have rows of it.
+func TestNothingIsCachedUnderABatch(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	st := (&service{url: serveWith(t, DefaultConfig(), s.db, s.warehouse), db: s.db, warehouse: s.warehouse}).stage(t)
+	st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+	target := "/api/v1/visibility-summary?brand_id=" + st.ids["lumen"]
+	count := func(want string) {
+		t.Helper()
+		if _, body := st.get(t, "acme", target); !strings.Contains(body, `"resultCount":`+want+",") {
+			t.Errorf("want %s answers: %s", want, body)
+		}
+	}
+	start := func() *postgres.SharedSinkLock {
+		t.Helper()
+		lock, err := s.db.LockSinksShared(t.Context(), 0)
+		if err == nil {
+			err = lock.Start(t.Context(), "answers", 0, []uuid.UUID{st.id("lumen")})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lock
+	}
+	count("0")
+	lock := start()
+	count("0") // rendered under the batch
+	st.addFacts(t, answerFact{On: "2026-03-29", Text: "Lumen"})
+	count("1")
+	lock.Release() // as when its process dies
+	count("1")
+	st.addFacts(t, answerFact{On: "2026-03-30", Text: "Lumen"}) // the server was at it still
+	count("2")
+	lock = start()
+	lock.Landed()
+	lock.Release()
+	count("2")
+	st.addFacts(t, answerFact{On: "2026-03-30", Text: "Lumen"}) // noted nowhere
+	count("2")                                                  // of the cache
+}
+
+// An endpoint's figures count records of its topics alone, since its cached bodies outlast those of others.
+func TestAnEndpointCountsItsTopics(t *testing.T) {
+	t.Parallel()
+	st := newService(t).stage(t)
+	st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+	topicsOf := map[string][]string{}
+	for _, e := range endpoints {
+		topicsOf[prefix+e.path] = e.counts()
+	}
+	for topic, add := range map[string]func(){
+		"answers": func() { st.addFacts(t, answerFact{On: "2026-03-29", Text: "Lumen", Cites: []string{"a.example"}}) },
+		"visits": func() {
+			st.land(t, st.visitSink(t, 1000), st.visits(t, visitFact{Brand: "lumen", On: "2026-03-29"}))
+		},
+		"crawls": func() { st.landCrawls(t, st.crawls(t, crawlFact{Brand: "lumen", On: "2026-03-29"})) },
+	} {
+		before, changed := st.bodies(t), 0
+		add()
+		for target, after := range st.bodies(t) {
+			path, _, _ := strings.Cut(target, "?")
+			if strings.HasPrefix(path, prefix+"/answers/") {
+				path = prefix + "/answers/{id}"
+			}
+			if after != before[target] {
+				if changed++; !slices.Contains(topicsOf[path], topic) {
+					t.Errorf("%s changed with %s, want a body of %v alone", target, topic, topicsOf[path])
+				}
+			}
+		}
+		if changed == 0 {
+			t.Errorf("no endpoint counts %s: it proves nothing", topic)
+		}
+	}
+}
+
 // holdingSinkLock does what a sink, a purge or a repair does.
 func (s *stage) holdingSinkLock(t *testing.T, change func()) {
 	t.Helper()
@@ -102,7 +195,7 @@ func TestEveryOrganizationHasItsBodiesCached(t *testing.T) {
 	t.Parallel()
 	cache, now := newResponseCache(DefaultConfig().CacheBytes), today
 	key := func(organization byte, version int64, query string) cacheKey {
-		return cacheKey{uuid.UUID{organization}, version, request{path: "/", query: query}}
+		return cacheKey{uuid.UUID{organization}, settled(version), request{path: "/", query: query}}
 	}
 	for organization := range byte(200) {
 		cache.add(key(organization, 1, "a"), rendered{body: []byte{organization}}, now)
@@ -113,11 +206,13 @@ func TestEveryOrganizationHasItsBodiesCached(t *testing.T) {
 			t.Errorf("organization %d: %v, %v", organization, found, ok)
 		}
 	}
-	cache.add(key(0, 0, "a"), rendered{}, now)
+	under := key(0, 3, "a")
+	under.version.Settled = false
+	cache.add(under, rendered{}, now)
 	cache.add(key(0, 1, "large"), rendered{body: make([]byte, maxCachedBody+1)}, now)
 	for name, absent := range map[string]cacheKey{
 		"another organization": key(201, 1, "a"), "another version": key(0, 2, "a"), "another request": key(0, 1, "b"),
-		"no version": key(0, 0, "a"), "a large body": key(0, 1, "large"),
+		"under a batch": under, "a large body": key(0, 1, "large"),
 	} {
 		if _, ok := cache.find(absent, now); ok {
 			t.Error(name)
@@ -131,19 +226,23 @@ func TestEveryOrganizationHasItsBodiesCached(t *testing.T) {
 	}
 }
 
+func settled(version int64) postgres.WarehouseVersion {
+	return postgres.WarehouseVersion{Changes: version, Settled: true}
+}
+
 func TestTheCacheIsBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
 	cache := newResponseCache(most)
 	for version := range int64(100) {
-		cache.add(cacheKey{version: version + 1}, rendered{body: make([]byte, 100_000)}, today)
+		cache.add(cacheKey{version: settled(version)}, rendered{body: make([]byte, 100_000)}, today)
 	}
 	cache.bodies.CleanUp()
 	if bytes := cache.bodies.WeightedSize(); bytes > most || bytes < most/2 {
 		t.Errorf("%d bytes, want at most %d", bytes, most)
 	}
-	newResponseCache(0).add(cacheKey{version: 1}, rendered{}, today)
-	if _, ok := newResponseCache(0).find(cacheKey{version: 1}, today); ok {
+	newResponseCache(0).add(cacheKey{version: settled(1)}, rendered{}, today)
+	if _, ok := newResponseCache(0).find(cacheKey{version: settled(1)}, today); ok {
 		t.Error("found without a cache")
 	}
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 	"github.com/gofiber/fiber/v2/utils"
+	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
@@ -80,14 +82,24 @@ type endpoint struct {
 	answer func(a *API, ctx context.Context, caller identity.Identity, q *query) (any, error)
 	tables []table // the lists of its body, as CSV
 
-	withoutWarehouse bool // it asks PostgreSQL alone
+	withoutWarehouse bool     // it asks PostgreSQL alone
+	topics           []string // whose records its figures count; nil: answers
+}
+
+// counts returns the topics whose records the figures count.
+func (e endpoint) counts() []string {
+	if e.topics == nil {
+		return []string{event.TopicAnswers}
+	}
+	return e.topics
 }
 
 // endpoints are in the order of the interface.
 var endpoints = []endpoint{
 	{path: "/whoami", answer: (*API).whoami, withoutWarehouse: true},
 	{path: "/brands", answer: (*API).brands, tables: tablesOf[brandsBody](), withoutWarehouse: true},
-	{path: "/brands-overview", answer: (*API).brandsOverview, tables: tablesOf[overviewBody]()},
+	{path: "/brands-overview", answer: (*API).brandsOverview, tables: tablesOf[overviewBody](),
+		topics: []string{event.TopicAnswers, event.TopicVisits}},
 	{path: "/filters", answer: (*API).filters, tables: tablesOf[filtersBody]()},
 	{path: "/visibility-summary", answer: (*API).visibilitySummary, tables: tablesOf[summaryBody]()},
 	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},
@@ -102,9 +114,12 @@ var endpoints = []endpoint{
 	{path: "/fanout", answer: (*API).fanout, tables: tablesOf[fanoutBody]()},
 	{path: "/citations", answer: (*API).citations, tables: tablesOf[citationsBody]()},
 	{path: "/source-matrix", answer: (*API).sourceMatrix, tables: tablesOf[sourceMatrixBody]()},
-	{path: "/ai-traffic", answer: (*API).aiTraffic, tables: tablesOf[trafficBody]()},
-	{path: "/ai-crawlers", answer: (*API).aiCrawlers, tables: tablesOf[crawlersBody]()},
-	{path: "/ai-pages", answer: (*API).aiPages, tables: tablesOf[sitePagesBody]()},
+	{path: "/ai-traffic", answer: (*API).aiTraffic, tables: tablesOf[trafficBody](),
+		topics: []string{event.TopicVisits}},
+	{path: "/ai-crawlers", answer: (*API).aiCrawlers, tables: tablesOf[crawlersBody](),
+		topics: []string{event.TopicCrawls}},
+	{path: "/ai-pages", answer: (*API).aiPages, tables: tablesOf[sitePagesBody](),
+		topics: []string{event.TopicAnswers, event.TopicVisits, event.TopicCrawls}},
 	{path: "/prompt-performance", answer: (*API).promptPerformance, tables: tablesOf[promptsBody]()},
 	{path: "/prompt-matrix", answer: (*API).promptMatrix, tables: tablesOf[matrixBody]()},
 	{path: "/shopping-cards", answer: (*API).shoppingCards, tables: tablesOf[cardsBody]()},
@@ -184,7 +199,7 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 		path: utils.CopyString(c.Path()), query: string(c.Context().URI().QueryString()), day: dayText(a.now().UTC()),
 		asCSV: len(e.tables) > 0 && c.Accepts(fiber.MIMEApplicationJSON, mimeCSV) == mimeCSV,
 	}
-	version, err := a.version(ctx, e)
+	version, err := a.version(ctx, e, r)
 	if err != nil {
 		return err
 	}
@@ -200,15 +215,20 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	return body.send(c)
 }
 
-// version returns the warehouse version, or 0 where nothing is cached. With replicas nothing is: one that lags answers
-// with data older than a version that is already known, and its body would serve until the next.
-func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
+// version returns the version of what a request depends on, or the zero one where nothing is cached. With replicas
+// nothing is: one that lags answers with data older than a version that is already known, and its body would serve until
+// the next.
+func (a *API) version(ctx context.Context, e endpoint, r request) (version postgres.WarehouseVersion, err error) {
 	if a.cache == nil || e.withoutWarehouse || a.warehouse.Replicated() {
-		return 0, nil
+		return version, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	return a.db.WarehouseVersion(ctx)
+	var brand uuid.UUID
+	if ids := parseQuery(r.query).values["brand_id"]; len(ids) == 1 {
+		brand = uuid.FromStringOrNil(ids[0]) // of any other the request is refused, or has all brands
+	}
+	return a.db.WarehouseVersion(ctx, brand, e.counts()...)
 }
 
 // render answers a request within a slot of the caller's organization.

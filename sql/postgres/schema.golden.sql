@@ -110,6 +110,20 @@ ALTER TABLE private.audit_origins FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.audit_origins FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT ON private.audit_origins TO answerscope_service;
 
+-- table private.batches
+CREATE TABLE private.batches (
+    topic text NOT NULL,
+    brand_id uuid NOT NULL,
+    partition integer NOT NULL,
+    started bigint NOT NULL,
+    settled bigint NOT NULL DEFAULT 0,
+    CONSTRAINT batches_pkey PRIMARY KEY (topic, brand_id, partition),
+    CONSTRAINT batches_topic_check CHECK ((topic = ANY (ARRAY['answers'::text, 'visits'::text, 'crawls'::text])))
+);
+ALTER TABLE private.batches OWNER TO answerscope_owner;
+COMMENT ON TABLE private.batches IS 'Of each partition the batch that last began to land, and the one that has landed. Where they differ, a batch is under way, or its process died and another will land it.';
+GRANT INSERT, SELECT, UPDATE ON private.batches TO answerscope_service;
+
 -- table private.budgets
 CREATE TABLE private.budgets (
     organization_id uuid NOT NULL,

@@ -78,6 +78,16 @@ func (l *sinkLock) Tombstones(
 type SharedSinkLock struct {
 	sinkLock
 	pooled *pgxpool.Conn
+	batch  startedBatch
+}
+
+// A startedBatch has changed rows, or may have.
+type startedBatch struct {
+	number    int64 // 0: none
+	topic     string
+	partition int32
+	brands    []uuid.UUID
+	landed    bool
 }
 
 // LockSinksShared waits while another process holds the sink lock of a shard exclusively; after 15 s it returns
@@ -89,7 +99,7 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 	if err != nil {
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
 	}
-	l := &SharedSinkLock{sinkLock{conn.Conn(), shard, db.sinkLockTimeout}, conn}
+	l := &SharedSinkLock{sinkLock: sinkLock{conn.Conn(), shard, db.sinkLockTimeout}, pooled: conn}
 	if err := exec(ctx, conn, "lock_sinks_shared", shard); err != nil {
 		l.discard()
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, busy(err))
@@ -97,12 +107,37 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 	return l, nil
 }
 
-// Release records that the warehouse may have changed, and releases the lock. If the server does not confirm it, the
-// connection is closed, and the lock ends with it.
+// Start records, before anything of a batch is inserted, that rows of its topic (without its prefix) and brands may
+// change from now on: what is cached of them is not found again, and nothing of them is cached until the batch has
+// landed. Only answers change by brand.
+func (l *SharedSinkLock) Start(ctx context.Context, topic string, partition int32, brands []uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	if topic != byBrand {
+		brands = []uuid.UUID{uuid.Nil}
+	}
+	number, err := queryOne[int64](ctx, l.conn, "start_batch", topic, partition, brands)
+	l.batch = startedBatch{number: number, topic: topic, partition: partition, brands: brands}
+	return wrap(err, "start a batch of shard %d", l.shard)
+}
+
+// byBrand is the topic whose batches are recorded by brand.
+const byBrand = "answers"
+
+// Landed tells Release that every table has the batch.
+func (l *SharedSinkLock) Landed() { l.batch.landed = true }
+
+// Release releases the lock. It records that the batch has landed or, where none was started, that the warehouse may
+// have changed. If the server does not confirm it, the connection is closed, and the lock ends with it.
 func (l *SharedSinkLock) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if unlocked, err := queryOne[bool](ctx, l.conn, "unlock_sinks_shared", l.shard); err != nil || !unlocked {
+	b := l.batch
+	if !b.landed {
+		b.brands = nil // another batch will record it
+	}
+	unlocked, err := queryOne[bool](ctx, l.conn, "unlock_sinks_shared", l.shard, b.number, b.topic, b.partition, b.brands)
+	if err != nil || !unlocked {
 		l.discard()
 		return
 	}
@@ -254,10 +289,16 @@ func busy(err error) error {
 	return err
 }
 
-// WarehouseVersion returns a number that rises after every change of the warehouse that answerscope makes: of facts
-// when the sink lock is released under which they were inserted, repaired or deleted, of dimensions when the mirror has
-// copied them. A result read after a version, from a warehouse without replicas, is right as long as the version is the
-// same, unless a process died between a change and its version; the next change raises it.
-func (db *DB) WarehouseVersion(ctx context.Context) (int64, error) {
-	return queryOne[int64](ctx, db, "warehouse_version")
+// A WarehouseVersion is what results of the warehouse depend on. A result read after a version, from a warehouse without
+// replicas, is right as long as the version is the same, if it was settled.
+type WarehouseVersion struct {
+	Changes int64 `db:"changes"` // of dimensions when the mirror has copied them, and repairs, purges and rebuilds
+	Batch   int64 `db:"batch"`   // the newest that may have changed rows
+	Settled bool  `db:"settled"` // no batch is under way, or was when its process died
+}
+
+// WarehouseVersion returns the version of results that depend on topics (without their prefix), and of answers on
+// those of a brand, or with the nil id on all.
+func (db *DB) WarehouseVersion(ctx context.Context, brand uuid.UUID, topics ...string) (WarehouseVersion, error) {
+	return queryOne[WarehouseVersion](ctx, db, "warehouse_version", topics, uuid.NullUUID{UUID: brand, Valid: brand != uuid.Nil})
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -55,9 +57,64 @@ func TestTheWarehouseVersionRisesAfterEachChange(t *testing.T) {
 
 func versionOf(t *testing.T, db *postgres.DB) int64 {
 	t.Helper()
-	version, err := db.WarehouseVersion(t.Context())
+	return versionFor(t, db, uuid.Nil, "answers").Changes
+}
+
+func versionFor(t *testing.T, db *postgres.DB, brand uuid.UUID, topics ...string) postgres.WarehouseVersion {
+	t.Helper()
+	version, err := db.WarehouseVersion(t.Context(), brand, topics...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return version
+}
+
+// A batch changes the version of its brands' answers, or of its topic, when it begins, and that is settled once the batch
+// has landed: not while it is under way, and not after its process has died, until another has landed it.
+func TestABatchChangesTheVersionOfWhatItHas(t *testing.T) {
+	t.Parallel()
+	db, _ := migrated(t)
+	mine, other := uuid.UUID{1}, uuid.UUID{2}
+	land := func(topic string, partition int32, landed bool, brands ...uuid.UUID) *postgres.SharedSinkLock {
+		t.Helper()
+		lock := lockShared(t, db, 0)
+		if err := lock.Start(t.Context(), topic, partition, brands); err != nil {
+			t.Fatal(err)
+		}
+		if landed {
+			lock.Landed()
+		}
+		return lock
+	}
+	wantSettled := func(want bool, brand uuid.UUID, topics ...string) (batch int64) {
+		t.Helper()
+		version := versionFor(t, db, brand, topics...)
+		if version.Settled != want {
+			t.Errorf("%v of %s is settled: %t, want %t", topics, brand, version.Settled, want)
+		}
+		return version.Batch
+	}
+	before, othersBefore := wantSettled(true, mine, "answers"), wantSettled(true, other, "answers")
+	lock := land("answers", 0, true, mine)
+	if under := wantSettled(false, mine, "answers"); under <= before {
+		t.Errorf("a batch began, and the version is %d as before", under)
+	}
+	wantSettled(false, uuid.Nil, "answers")
+	if now := wantSettled(true, other, "answers"); now != othersBefore {
+		t.Errorf("the version of another brand is %d, and was %d", now, othersBefore)
+	}
+	wantSettled(true, mine, "visits", "crawls")
+	lock.Release()
+	mineBefore := wantSettled(true, mine, "answers")
+	land("visits", 3, true, mine).Release()
+	if now := wantSettled(true, mine, "answers"); now != mineBefore {
+		t.Errorf("visits changed the version of answers from %d to %d", mineBefore, now)
+	}
+	land("visits", 3, false, mine).Release() // the process ended in between
+	wantSettled(false, other, "visits")
+	wantSettled(true, other, "answers", "crawls")
+	land("visits", 4, true, mine).Release()
+	wantSettled(false, other, "visits")
+	land("visits", 3, true, mine).Release()
+	wantSettled(true, other, "visits", "answers")
 }
