@@ -21,7 +21,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
@@ -89,7 +88,7 @@ type endpoint struct {
 // counts returns the topics whose records the figures count.
 func (e endpoint) counts() []string {
 	if e.topics == nil {
-		return []string{event.TopicAnswers}
+		return []string{postgres.TopicAnswers}
 	}
 	return e.topics
 }
@@ -99,7 +98,7 @@ var endpoints = []endpoint{
 	{path: "/whoami", answer: (*API).whoami, withoutWarehouse: true},
 	{path: "/brands", answer: (*API).brands, tables: tablesOf[brandsBody](), withoutWarehouse: true},
 	{path: "/brands-overview", answer: (*API).brandsOverview, tables: tablesOf[overviewBody](),
-		topics: []string{event.TopicAnswers, event.TopicVisits}},
+		topics: []string{postgres.TopicAnswers, postgres.TopicVisits}},
 	{path: "/filters", answer: (*API).filters, tables: tablesOf[filtersBody]()},
 	{path: "/visibility-summary", answer: (*API).visibilitySummary, tables: tablesOf[summaryBody]()},
 	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},
@@ -115,11 +114,11 @@ var endpoints = []endpoint{
 	{path: "/citations", answer: (*API).citations, tables: tablesOf[citationsBody]()},
 	{path: "/source-matrix", answer: (*API).sourceMatrix, tables: tablesOf[sourceMatrixBody]()},
 	{path: "/ai-traffic", answer: (*API).aiTraffic, tables: tablesOf[trafficBody](),
-		topics: []string{event.TopicVisits}},
+		topics: []string{postgres.TopicVisits}},
 	{path: "/ai-crawlers", answer: (*API).aiCrawlers, tables: tablesOf[crawlersBody](),
-		topics: []string{event.TopicCrawls}},
+		topics: []string{postgres.TopicCrawls}},
 	{path: "/ai-pages", answer: (*API).aiPages, tables: tablesOf[sitePagesBody](),
-		topics: []string{event.TopicAnswers, event.TopicVisits, event.TopicCrawls}},
+		topics: []string{postgres.TopicAnswers, postgres.TopicVisits, postgres.TopicCrawls}},
 	{path: "/prompt-performance", answer: (*API).promptPerformance, tables: tablesOf[promptsBody]()},
 	{path: "/prompt-matrix", answer: (*API).promptMatrix, tables: tablesOf[matrixBody]()},
 	{path: "/shopping-cards", answer: (*API).shoppingCards, tables: tablesOf[cardsBody]()},

@@ -113,7 +113,7 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 func (l *SharedSinkLock) Start(ctx context.Context, topic string, partition int32, brands []uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	if topic != byBrand {
+	if topic != TopicAnswers {
 		brands = []uuid.UUID{uuid.Nil}
 	}
 	number, err := queryOne[int64](ctx, l.conn, "start_batch", topic, partition, brands)
@@ -121,8 +121,12 @@ func (l *SharedSinkLock) Start(ctx context.Context, topic string, partition int3
 	return wrap(err, "start a batch of shard %d", l.shard)
 }
 
-// byBrand is the topic whose batches are recorded by brand.
-const byBrand = "answers"
+// The topics of batches, as ingest/event names them.
+const (
+	TopicAnswers = "answers"
+	TopicVisits  = "visits"
+	TopicCrawls  = "crawls"
+)
 
 // Landed tells Release that every table has the batch.
 func (l *SharedSinkLock) Landed() { l.batch.landed = true }
@@ -300,5 +304,6 @@ type WarehouseVersion struct {
 // WarehouseVersion returns the version of results that depend on topics (without their prefix), and of answers on
 // those of a brand, or with the nil id on all.
 func (db *DB) WarehouseVersion(ctx context.Context, brand uuid.UUID, topics ...string) (WarehouseVersion, error) {
-	return queryOne[WarehouseVersion](ctx, db, "warehouse_version", topics, uuid.NullUUID{UUID: brand, Valid: brand != uuid.Nil})
+	id := uuid.NullUUID{UUID: brand, Valid: brand != uuid.Nil}
+	return queryOne[WarehouseVersion](ctx, db, "warehouse_version", topics, id)
 }

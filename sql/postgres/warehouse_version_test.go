@@ -69,8 +69,8 @@ func versionFor(t *testing.T, db *postgres.DB, brand uuid.UUID, topics ...string
 	return version
 }
 
-// A batch changes the version of its brands' answers, or of its topic, when it begins, and that is settled once the batch
-// has landed: not while it is under way, and not after its process has died, until another has landed it.
+// A batch changes the version of its brands' answers, or of its topic, when it begins, and that is settled once the
+// batch has landed: not while it is under way, and not after its process has died, until another has landed it.
 func TestABatchChangesTheVersionOfWhatItHas(t *testing.T) {
 	t.Parallel()
 	db, _ := migrated(t)
