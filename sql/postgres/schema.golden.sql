@@ -122,6 +122,9 @@ CREATE TABLE private.batches (
 );
 ALTER TABLE private.batches OWNER TO answerscope_owner;
 COMMENT ON TABLE private.batches IS 'Of each partition the batch that last began to land, and the one that has landed. Where they differ, a batch is under way, or its process died and another will land it.';
+ALTER TABLE private.batches ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.batches FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.batches FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT INSERT, SELECT, UPDATE ON private.batches TO answerscope_service;
 
 -- table private.budgets

@@ -12,4 +12,4 @@ CREATE TABLE private.batches (
 );
 COMMENT ON TABLE private.batches IS
     'Of each partition the batch that last began to land, and the one that has landed. Where they differ, a batch is under way, or its process died and another will land it.';
-GRANT SELECT, INSERT, UPDATE ON private.batches TO answerscope_service;
+CALL private.protect('private.batches', 'SELECT, INSERT, UPDATE');
