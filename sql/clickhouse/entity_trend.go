@@ -43,20 +43,19 @@ type entityBucketSums struct {
 }
 
 // entityBucketRows computes the figures; an entity without a row in a bucket has zeros.
-func entityBucketRows(filter TrendFilter, sums []entityBucketSums, live []competitor) (rows []EntityBucket) {
+func entityBucketRows(filter TrendFilter, sums []entityBucketSums, entities []entity) (rows []EntityBucket) {
 	type cell struct {
 		id     UUID
 		bucket time.Time
 	}
 	cells, mentions := map[cell]entityBucketSums{}, map[time.Time]int64{}
-	entities := append([]competitor{{ID: filter.BrandID}}, live...)
 	var brand []entityBucketSums
 	for _, s := range sums {
 		cells[cell{s.ID, s.Bucket}] = s
 		if s.ID == filter.BrandID && s.Answers > 0 {
 			brand = append(brand, s)
 		}
-		if slices.ContainsFunc(entities, func(c competitor) bool { return c.ID == s.ID }) {
+		if slices.ContainsFunc(entities, func(e entity) bool { return e.ID == s.ID }) {
 			mentions[s.Bucket] += s.Mentions
 		}
 	}

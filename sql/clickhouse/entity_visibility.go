@@ -62,20 +62,20 @@ type entitySums struct {
 }
 
 // entityRows computes the figures of each group; without groups they exist also without answers.
-func entityRows(filter GroupFilter, sums []entitySums, live []competitor) (rows []Entity) {
+func entityRows(filter GroupFilter, sums []entitySums, entities []entity) (rows []Entity) {
 	groups := byEntity(filter.GroupBy, sums, func(s entitySums) (string, UUID) { return s.Group, s.ID })
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		if brand := groups[key][filter.BrandID]; filter.GroupBy == NoGroups || brand.Answers+brand.NotShown > 0 {
-			rows = append(rows, entitiesOf(filter, key, groups[key], live)...)
+			rows = append(rows, entitiesOf(filter, key, groups[key], entities)...)
 		}
 	}
 	return rows
 }
 
 // entitiesOf computes the figures of a group's entities; one without a row has zeros.
-func entitiesOf(filter GroupFilter, key string, sums map[UUID]entitySums, live []competitor) (rows []Entity) {
+func entitiesOf(filter GroupFilter, key string, sums map[UUID]entitySums, entities []entity) (rows []Entity) {
 	brand, mentions := sums[filter.BrandID], int64(0)
-	for _, c := range append([]competitor{{ID: filter.BrandID}}, live...) {
+	for _, c := range entities {
 		s := sums[c.ID]
 		mentions += s.Mentions
 		e := newEntity(brand, s, len(filter.Prompts) > 0)

@@ -31,13 +31,13 @@ func (f Figures[P, S, R]) All(ctx context.Context, conn *Conn, params P) ([]R, e
 // EntityFigures are Figures of the brand and of each live competitor.
 type EntityFigures[P interface{ brand() BrandFilter }, S, R any] struct {
 	sums Query[P, S]
-	rows func(P, []S, []competitor) []R
+	rows func(params P, sums []S, entities []entity) []R // the brand, without a name, comes first
 }
 
 // All returns every row. It retries for some seconds while the server is away.
 func (f EntityFigures[P, S, R]) All(ctx context.Context, conn *Conn, params P) ([]R, error) {
 	var sums []S
-	var live []competitor
+	var live []entity
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		sums, err = f.sums.All(ctx, conn, params)
@@ -50,15 +50,15 @@ func (f EntityFigures[P, S, R]) All(ctx context.Context, conn *Conn, params P) (
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return f.rows(params, sums, live), nil
+	return f.rows(params, sums, append([]entity{{ID: params.brand().BrandID}}, live...)), nil
 }
 
-type competitor struct {
+type entity struct {
 	ID   UUID   `ch:"id"`
 	Name string `ch:"name"`
 }
 
-var liveCompetitors = rollup[BrandFilter, competitor]("live_competitors")
+var liveCompetitors = rollup[BrandFilter, entity]("live_competitors")
 
 func (f Filter) brand() BrandFilter { return BrandFilter{f.OrganizationID, f.BrandID} }
 

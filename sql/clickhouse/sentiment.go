@@ -59,14 +59,14 @@ type sentimentSums struct {
 
 // sentimentRows computes the shares of each group; without groups they exist also without answers, and an entity
 // without a row has zeros.
-func sentimentRows(filter GroupFilter, sums []sentimentSums, live []competitor) (rows []Sentiment) {
+func sentimentRows(filter GroupFilter, sums []sentimentSums, entities []entity) (rows []Sentiment) {
 	groups := byEntity(filter.GroupBy, sums, func(s sentimentSums) (string, UUID) { return s.Group, s.ID })
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		answers := groups[key][filter.BrandID].Answers
 		if filter.GroupBy != NoGroups && answers == 0 {
 			continue
 		}
-		for _, entity := range append([]competitor{{ID: filter.BrandID}}, live...) {
+		for _, entity := range entities {
 			row := groups[key][entity.ID].shares(len(filter.Prompts) > 0)
 			row.Group, row.ID, row.IsBrand, row.Name = key, entity.ID, entity.ID == filter.BrandID, entity.Name
 			row.Answers = answers
