@@ -18,19 +18,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 	"golang.org/x/sys/unix"
-
-	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // edge is the outermost handler: every request ends here, answered, measured and logged.
 func (s *Server) edge(c *fiber.Ctx) error {
 	setNoSniff(c)
-	if !validFraming(c.Request().Header.RawHeaders()) {
-		c.Context().SetConnectionClose()
-		lingerOn(c.Context().Conn())
-		return problem.New(problem.Invalid,
-			"the end of the body is stated in two ways: want one Content-Length, or Transfer-Encoding: chunked")
-	}
 	if d, ok := s.direct[c.Path()]; ok {
 		return s.serveDirect(c, d)
 	}
@@ -70,8 +62,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// nextUnlessEncoded refuses compressed bodies: when a handler reads the body, fiber decompresses it, several times and
-// without a bound.
+// nextUnlessEncoded refuses compressed bodies: fiber and fasthttp have functions that decompress them without a bound.
 func nextUnlessEncoded(c *fiber.Ctx) error {
 	for _, encoding := range c.Request().Header.PeekAll(fiber.HeaderContentEncoding) {
 		if !bytes.EqualFold(encoding, []byte("identity")) {
@@ -225,29 +216,4 @@ func disconnected(socket syscall.Conn) bool {
 		over = n == 0 && err == nil || err == unix.ECONNRESET
 	})
 	return over || err != nil
-}
-
-// validFraming reports whether the headers of a request state the end of its body once (RFC 9112 §6.3). fasthttp takes
-// the last of several lengths, and any transfer coding for chunked; a proxy before it may take another, and one of them
-// then reads the rest of a body as the next request.
-func validFraming(headers []byte) bool {
-	var length []byte
-	chunked := false
-	for line := range bytes.Lines(headers) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimSpace(value)
-		switch {
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			if length != nil && !bytes.Equal(length, value) {
-				return false
-			}
-			length = value
-		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			if chunked || !bytes.EqualFold(value, []byte("chunked")) {
-				return false
-			}
-			chunked = true
-		}
-	}
-	return length == nil || !chunked
 }

@@ -16,7 +16,7 @@ import (
 // A request whose body ends in two ways is refused, and its connection closed, before anything of a body is read.
 func TestOneRequestHasOneEnd(t *testing.T) {
 	url, _, _ := start(t, func(app *fiber.App) {
-		app.Post("/echo", func(c *fiber.Ctx) error { return c.Send(c.Body()) })
+		app.Post("/echo", func(c *fiber.Ctx) error { return c.Send(c.BodyRaw()) })
 	})
 	for _, c := range []struct {
 		headers, body string

@@ -29,9 +29,10 @@ var zeros = make([]byte, 20<<20)
 type bodyForm struct{ header, before, after string }
 
 var (
-	sized   = bodyForm{"Content-Length: LENGTH\r\n", "", ""}
-	chunked = bodyForm{"Transfer-Encoding: chunked\r\n", "HEX\r\n", "\r\n0\r\n\r\n"}
-	gzipped = bodyForm{"Content-Encoding: gzip\r\nContent-Length: LENGTH\r\n", "", ""}
+	sized   = bodyForm{"Authorization: x\r\nContent-Length: LENGTH\r\n", "", ""}
+	chunked = bodyForm{"Cookie: x=y\r\nTransfer-Encoding: chunked\r\n", "HEX\r\n", "\r\n0\r\n\r\n"}
+	gzipped = bodyForm{"apikey: x\r\nContent-Encoding: gzip\r\nContent-Length: LENGTH\r\n", "", ""}
+	pieces  = bodyForm{"Transfer-Encoding: chunked\r\n", "HEX\r\n", "\r\n0\r\n\r\n"}
 )
 
 // startAdmin serves the operator's listener until the test ends.
@@ -101,6 +102,8 @@ func TestEveryListenerAnswersALongBody(t *testing.T) {
 		{public, "/long", sized, 4 << 20, "200 SIZE", plainly},
 		{public, "/long", chunked, 4 << 20, "200 SIZE", plainly},
 		{public, "/long", gzipped, 4 << 20, packed, plainly},
+		{public, "/unproven", pieces, 64 << 10, "", plainly},
+		{public, "/rest/v1/unproven", pieces, 64 << 10, "", restful},
 		{public, "/unproven", sized, 4 << 20, `401 {"error":"unknown key"}`, plainly},
 		{public, "/nowhere", sized, 4 << 20, `404 {"error":"no such path"}`, plainly},
 		{public, "/rest/v1/long", sized, 8 << 20, "200 SIZE", restful},

@@ -13,13 +13,13 @@ import (
 
 // ReadJSON reads a body that is one JSON value without unknown fields. Its error names the wanted shape.
 func ReadJSON(c *fiber.Ctx, target any, want string) error {
-	decoder := json.NewDecoder(bytes.NewReader(c.Body()))
+	decoder := json.NewDecoder(bytes.NewReader(c.BodyRaw()))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(target)
 	if err == nil {
 		_, err = decoder.Token()
 	}
-	if err != io.EOF || len(bytes.TrimSpace(c.Body())) == 0 {
+	if err != io.EOF || len(bytes.TrimSpace(c.BodyRaw())) == 0 {
 		return problem.New(problem.Invalid, "the body cannot be read: want %s", want)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/semaphore"
 )
 
 // Config is how a public listener behaves.
@@ -32,6 +33,9 @@ const (
 	readTimeout = 15 * time.Second // for one whole request; without it a slow sender holds its connection for ever
 	idleTimeout = 60 * time.Second // between two requests of a connection; a shutdown waits for idle ones
 	drain       = 10 * time.Second // how long a stop waits for requests under way before it cancels them
+
+	// maxConnections bounds the memory of clients that send nothing: each has a buffer of HeaderLimit bytes.
+	maxConnections = 16 << 10
 )
 
 // DefaultConfig suits an API that people and programs call.
@@ -47,8 +51,9 @@ type Server struct {
 	listener net.Listener
 	log      *slog.Logger
 	seconds  *prometheus.HistogramVec
-	tracer   trace.Tracer      // nil when nothing is traced
-	direct   map[string]direct // by path
+	tracer   trace.Tracer        // nil when nothing is traced
+	direct   map[string]direct   // by path
+	bodies   *semaphore.Weighted // bytes of bodies in memory beyond smallBody of each
 	surfaces []Surface
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
@@ -78,6 +83,9 @@ func (c Config) Fiber() fiber.Config {
 		Immutable:             true, // strings of a request may be kept; fiber would reuse their bytes for the next one
 		DisableStartupMessage: true,
 
+		Concurrency:       maxConnections,
+		StreamRequestBody: true, // fasthttp would allocate Content-Length before a byte arrives; see body.go
+
 		DisablePreParseMultipartForm: true, // a form is a body that a surface refuses in its own words
 	}
 }
@@ -85,7 +93,7 @@ func (c Config) Fiber() fiber.Config {
 // New returns a server whose only route is GET /healthz. It owns listener, and serves once it Runs.
 func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
 	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics),
-		direct: map[string]direct{}}
+		direct: map[string]direct{}, bodies: semaphore.NewWeighted(bodiesInMemory)}
 	if cfg.Traces != nil {
 		s.tracer = cfg.Traces.Tracer(scope)
 	}
@@ -96,7 +104,7 @@ func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus
 	s.App.Server().CloseOnShutdown = true
 	s.App.Server().HeaderReceived = s.beforeBody
 	s.App.Server().ErrorHandler = lingerOnErrors(s.App.Server().ErrorHandler)
-	s.App.Server().Handler = knownMethods(s.App.Server().Handler)
+	s.App.Server().Handler = s.withBody(knownMethods(s.App.Server().Handler))
 	s.App.Use(s.edge)
 	s.App.Get("/healthz", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "ok"}) })
 	return s

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 
 	"github.com/answerscope/answerscope/internal/problem"
 )
@@ -75,40 +73,6 @@ func (s *Server) pathOf(c *fiber.Ctx) string {
 		return surface.Prefix + "/…"
 	}
 	return c.Path()
-}
-
-// beforeBody gives fasthttp the limit of a request's surface before it reads the body. Of a request that is not framed,
-// which the edge refuses, nothing more is read. A client that waits for 100 Continue is not asked for what is refused.
-func (s *Server) beforeBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if !validFraming(header.RawHeaders()) {
-		header.SetContentLength(0)
-		header.SetConnectionClose()
-		header.Del(fiber.HeaderExpect)
-		return fasthttp.RequestConfig{}
-	}
-	limit := cmp.Or(s.bodyLimit(header), s.cfg.BodyLimit)
-	if header.ContentLength() > limit {
-		header.Del(fiber.HeaderExpect)
-	}
-	return fasthttp.RequestConfig{MaxRequestBodySize: limit}
-}
-
-// bodyLimit is the limit of the surface that a request is for; 0: it has none of its own.
-func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
-	if !slices.ContainsFunc(s.surfaces, func(surface Surface) bool { return surface.BodyLimit > 0 }) {
-		return 0
-	}
-	uri := fasthttp.AcquireURI()
-	defer fasthttp.ReleaseURI(uri)
-	if err := uri.Parse(nil, header.RequestURI()); err != nil {
-		return 0
-	}
-	path := string(uri.Path())
-	surface := s.surfaceOf(path)
-	if surface.LimitOf != nil {
-		return surface.LimitOf(path)
-	}
-	return surface.BodyLimit
 }
 
 // refuse answers a failed request in the shape of its surface. Causes, panics and their stacks are only logged, with

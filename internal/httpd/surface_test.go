@@ -29,7 +29,7 @@ func surfaces(t *testing.T) (url string, log *logbuffer.Buffer) {
 	server := New(DefaultConfig(), listener, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
 	routes := func(router fiber.Router) {
 		router.Get("/long", func(c *fiber.Ctx) error { return c.JSON(long) })
-		router.Post("/long", func(c *fiber.Ctx) error { return c.JSON(len(c.Body())) })
+		router.Post("/long", func(c *fiber.Ctx) error { return c.JSON(len(c.BodyRaw())) })
 		router.Get("/panic", func(*fiber.Ctx) error { panic("the secret is 42") })
 		router.Get("/late", func(*fiber.Ctx) error { return context.DeadlineExceeded })
 		unproven := func(*fiber.Ctx) error { return problem.New(problem.Unauthenticated, "unknown key") }
@@ -104,6 +104,7 @@ func TestEachSurfaceHasItsOwnBodyLimit(t *testing.T) {
 		{"/long", "5000000", `413 {"error":"request entity too large"}`},
 		{"/rest/v1/long", "9000000", `413 {"code":"REST","message":"request entity too large"}`},
 		{"/auth/v1/long", "1025", `413 {"code":413}`},
+		{"/long", "65537", `401 {"error":"a body of over 65536 bytes is only read with a credential: sign in first"}`},
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
@@ -124,7 +125,12 @@ func TestEachSurfaceHasItsOwnBodyLimit(t *testing.T) {
 		}
 	}
 	body := strings.NewReader(strings.Repeat("x", 5_000_000)) // over the listener's limit
-	response, err := http.Post(url+"/rest/v1/long", "text/plain", body)
+	request, err := http.NewRequest(http.MethodPost, url+"/rest/v1/long", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "x")
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
