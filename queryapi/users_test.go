@@ -38,6 +38,7 @@ type users struct {
 	ring         secret.Ring
 	log          logbuffer.Buffer
 	registration *prometheus.Registry
+	served       *httpd.Server
 }
 
 // newUsers serves what readers see, without a warehouse, once set has changed the settings.
@@ -61,7 +62,7 @@ func newUsers(t *testing.T, set func(*config.Settings)) *users {
 	cfg := httpd.DefaultConfig()
 	log := newLog(&w.log)
 	server := httpd.New(cfg, listener, log, w.registration)
-	w.url = server.URL()
+	w.url, w.served = server.URL(), server
 	keys := "k:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 	settings := config.Settings{PublicURL: w.url}
 	settings.SecretKeys = config.NewSecret(keys)
@@ -229,6 +230,27 @@ func (a answer) is(t *testing.T, what string, status int, texts ...string) {
 	for _, text := range texts {
 		if !strings.Contains(a.text, text) {
 			t.Errorf("%s: %s lacks %s", what, a.text, text)
+		}
+	}
+}
+
+// Once, 3 KB of brotli that unpack to 4 GB ended the process, sent to /auth/v1/token by anybody.
+func TestNoRouteUnpacksABody(t *testing.T) {
+	t.Parallel()
+	w := newUsers(t, nil)
+	for _, route := range w.served.App.GetRoutes(true) {
+		request, err := http.NewRequestWithContext(t.Context(), route.Method, w.url+route.Path,
+			strings.NewReader("packed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Encoding", "br")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.Body.Close(); response.StatusCode != http.StatusUnsupportedMediaType {
+			t.Errorf("%s %s: %s", route.Method, route.Path, response.Status)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (m *KeyManager) Mount(router fiber.Router, before ...fiber.Handler) {
 // create mints a key. Only its response has the text.
 func (m *KeyManager) create(c *fiber.Ctx) error {
 	caller := identity.FromContext(c.UserContext())
-	request, err := m.read(c.Body())
+	request, err := m.read(c.BodyRaw())
 	if err != nil {
 		return err
 	}

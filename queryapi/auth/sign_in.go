@@ -196,7 +196,7 @@ func (p *Provider) sign(ctx context.Context, account postgres.Account, session u
 
 // decode reads a JSON object of any Content-Type.
 func decode(c *fiber.Ctx, into any) error {
-	if err := json.Unmarshal(c.Body(), into); err != nil {
+	if err := json.Unmarshal(c.BodyRaw(), into); err != nil {
 		return &failure{http.StatusBadRequest, "bad_json", "the body is not the expected JSON object"}
 	}
 	return nil

@@ -86,7 +86,7 @@ func (l *Links) accept(c *fiber.Ctx) (page.Page, action, error) {
 		}
 		var hash string
 		// A wrong password and a weak one have one answer: the inviter does not learn who has an account.
-		password := c.FormValue("password")
+		password := formPassword(c)
 		switch {
 		case auth.CheckPassword(password, auth.MinPassword, i.Email) != nil:
 			err = auth.ErrPassword
@@ -109,9 +109,12 @@ func (l *Links) accept(c *fiber.Ctx) (page.Page, action, error) {
 	}, err
 }
 
+// formPassword is of the body alone: FormValue takes the address's before it, and unpacks forms of several parts.
+func formPassword(c *fiber.Ctx) string { return string(c.Request().PostArgs().Peek("password")) }
+
 // hash hashes the new password of a form; a weak one is a problem of kind Invalid.
 func (l *Links) hash(c *fiber.Ctx, address string) (string, error) {
-	password := c.FormValue("password")
+	password := formPassword(c)
 	if err := auth.CheckPassword(password, auth.MinPassword, address); err != nil {
 		return "", problem.New(problem.Invalid, "%s", err)
 	}

@@ -170,7 +170,7 @@ func (l *Links) unlock(c *fiber.Ctx) error {
 		return err
 	}
 	var body struct{ Password string }
-	if json.Unmarshal(c.Body(), &body) != nil {
+	if json.Unmarshal(c.BodyRaw(), &body) != nil {
 		return problem.New(problem.Invalid, `the body is no JSON object: want {"password": …}`)
 	}
 	matches, err := l.provider.Matches(c.UserContext(), link.PasswordHash, body.Password)

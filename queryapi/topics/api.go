@@ -31,7 +31,7 @@ func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 			BrandID uuid.UUID `json:"brandId"`
 			Prompts []string  `json:"prompts"`
 		}
-		if json.Unmarshal(c.Body(), &body) != nil || len(body.Prompts) > maxPrompts {
+		if json.Unmarshal(c.BodyRaw(), &body) != nil || len(body.Prompts) > maxPrompts {
 			return problem.New(problem.Invalid,
 				`want {"brandId": UUID of a brand, "prompts": [at most %d texts]}`, maxPrompts)
 		}

@@ -64,7 +64,7 @@ func (m *Manager) rotate(c *fiber.Ctx) error {
 	request := struct {
 		OverlapHours int `json:"overlap_hours"`
 	}{defaultOverlap}
-	if len(c.Body()) > 0 {
+	if len(c.BodyRaw()) > 0 {
 		if err := httpd.ReadJSON(c, &request, `{"overlap_hours": 0 to 168} or no body`); err != nil {
 			return err
 		}

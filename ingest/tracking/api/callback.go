@@ -20,7 +20,7 @@ const (
 func (s *Server) MountCallbacks(server *httpd.Server, callbacks *tracking.Callbacks) {
 	look := func(c *fiber.Ctx) error {
 		run, err := callbacks.Check(c.Params("provider"), c.Params("token"), c.Get("X-Cloro-Timestamp"),
-			c.Get("X-Cloro-Signature"), c.Body(), s.now())
+			c.Get("X-Cloro-Signature"), c.BodyRaw(), s.now())
 		if err != nil {
 			return err
 		}

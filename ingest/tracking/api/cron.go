@@ -47,8 +47,8 @@ func (s *Server) StartDue(c *fiber.Ctx) error {
 	var body struct {
 		OrganizationID *string `json:"organization_id"`
 	}
-	if len(bytes.TrimSpace(c.Body())) > 0 {
-		if err := decode(c.Body(), &body); err != nil {
+	if len(bytes.TrimSpace(c.BodyRaw())) > 0 {
+		if err := decode(c.BodyRaw(), &body); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ var (
 
 // forward sends the body and no header but those named here: a cookie of the web side is not for another server.
 func forward(c *fiber.Ctx, method, url, token string) error {
-	r, err := http.NewRequestWithContext(c.UserContext(), method, url, bytes.NewReader(c.Body()))
+	r, err := http.NewRequestWithContext(c.UserContext(), method, url, bytes.NewReader(c.BodyRaw()))
 	if err != nil {
 		return err
 	}

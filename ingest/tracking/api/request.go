@@ -21,7 +21,7 @@ import (
 // startRequest reads the body of start and estimate: a brand of the caller's organization, and what to ask for it.
 func (s *Server) startRequest(c *fiber.Ctx) (brand postgres.Brand, r tracking.Request, err error) {
 	var body startBody
-	if err := decode(c.Body(), &body); err != nil {
+	if err := decode(c.BodyRaw(), &body); err != nil {
 		return brand, r, err
 	}
 	if body.BrandID == nil {

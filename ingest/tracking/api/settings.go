@@ -53,7 +53,7 @@ func (r platformRoutes) setKey(c *fiber.Ctx) error {
 	var body struct {
 		Key string `json:"key"`
 	}
-	if json.Unmarshal(c.Body(), &body) != nil {
+	if json.Unmarshal(c.BodyRaw(), &body) != nil {
 		return problem.New(problem.Invalid, `the body: want {"key": "…"}`)
 	}
 	if err := r.platforms.SetKey(c.UserContext(), caller.UserID, caller.OrganizationID, slug, body.Key); err != nil {
@@ -99,7 +99,7 @@ func (r platformRoutes) setLimits(c *fiber.Ctx) error {
 	if !caller.AtLeast(identity.Owner) {
 		return problem.New(problem.Forbidden, "a %s may not set limits: want an owner of the organization", caller.Role)
 	}
-	if err := decode(c.Body(), &limits.AccountLimits); err != nil {
+	if err := decode(c.BodyRaw(), &limits.AccountLimits); err != nil {
 		return problem.New(problem.Unprocessable, `%v: want {"requests_per_minute": 5000, "tokens_per_minute": `+
 			`2000000, "in_flight": 200}, of which some may be left out`, err)
 	}
@@ -140,7 +140,7 @@ func (s *Server) setBudget(c *fiber.Ctx) error {
 		CostPerDay   *string `json:"costPerDay"`
 		CostPerMonth *string `json:"costPerMonth"`
 	}
-	if err := decode(c.Body(), &body); err != nil {
+	if err := decode(c.BodyRaw(), &body); err != nil {
 		return err
 	}
 	if body.Platform == nil {

@@ -182,6 +182,7 @@ func TestEveryCredentialOnEverySurface(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t)
 	t.Run("routes", s.everyRoute)
+	t.Run("packed bodies", s.packed)
 	t.Run("tables", s.everyTable)
 	t.Run("roles", s.everyRole)
 	t.Run("strangers", s.strangers)
@@ -209,6 +210,21 @@ func (s *tenancy) everyRoute(t *testing.T) {
 				!strings.Contains(r.path, ":id") {
 				t.Errorf("%s at %s: %d %s", c.name, r, status, body)
 			}
+		}
+	}
+}
+
+// packed bodies are unpacked by no route; TestNoRouteUnpacksABody asks those that an outside issuer leaves out.
+func (s *tenancy) packed(t *testing.T) {
+	for _, r := range s.served.App.GetRoutes(true) {
+		request, err := http.NewRequestWithContext(t.Context(), r.Method, s.served.URL()+r.Path,
+			strings.NewReader("packed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Encoding", "br")
+		if status, _, body := run.Exchange(t, request); status != http.StatusUnsupportedMediaType {
+			t.Errorf("%s %s: %d %s", r.Method, r.Path, status, body)
 		}
 	}
 }
