@@ -73,6 +73,16 @@ func TestADSNShowsWhatHelps(t *testing.T) {
 		"https://gateway.example/v1?api_key=" + hidden: "https://gateway.example/v1?api_key=****",
 		"https://db/x?Client_SECRET=" + hidden + "&credentials=" + hidden + "&token=" +
 			hidden: "https://db/x?Client_SECRET=****&credentials=****&token=****",
+		"postgres://db/x?password=50%off":                        "postgres://db/x?password=****",
+		"postgres://db/x?password=a;b&sslmode=require":           "postgres://db/x?password=****&sslmode=require",
+		"postgres://db/x?sslmode=require;password=a":             "postgres://db/x?sslmode=****",
+		"postgres://db/x?pass%77ord=abc":                         "postgres://db/x?pass%77ord=****",
+		"postgres://db/x?pass%zzord=abc&a;pass=b":                "postgres://db/x?****&****",
+		"postgres://db/x?password=&password=abc":                 "postgres://db/x?password=&password=****",
+		"postgres://app:12?3@db/x":                               "****",
+		"postgres://app:12/3@db/x":                               "****",
+		"postgres://app:12#3@db/x":                               "****",
+		"smtp://" + hidden + ":" + hidden + "@relay.example:587": "smtp://****:****@relay.example:587",
 	} {
 		if got := NewDSN(address).Masked(); got != want {
 			t.Errorf("Masked() = %q, want %q", got, want)

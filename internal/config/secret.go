@@ -70,13 +70,17 @@ func (d *DSN) set(address string) { *d = NewDSN(address) }
 
 func maskAddress(text string) string {
 	address, err := url.Parse(text)
-	if err != nil || address.Host == "" {
+	if err != nil || address.Host == "" || hasLateAt(text) {
 		return mask
 	}
 	user := ""
 	if address.User != nil {
-		user = url.User(address.User.Username()).String()
-		if _, has := address.User.Password(); has {
+		name := address.User.Username()
+		password, has := address.User.Password()
+		if user = url.User(name).String(); has && name == password { // a token as both, as some relays want
+			user = mask
+		}
+		if has {
 			user += ":" + mask
 		}
 		user += "@"
@@ -85,16 +89,32 @@ func maskAddress(text string) string {
 	if address.RawQuery == "" {
 		return masked
 	}
-	params := address.Query()
 	var pairs []string
 	for pair := range strings.SplitSeq(address.RawQuery, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		if params.Get(name) != "" && maybeSecret(name) {
-			pair = name + "=" + mask
-		}
-		pairs = append(pairs, pair)
+		pairs = append(pairs, maskPair(pair))
 	}
 	return masked + "?" + strings.Join(pairs, "&")
+}
+
+// hasLateAt reports whether there is an @ after the host: a / ? or # that is not escaped ends it within a password.
+func hasLateAt(text string) bool {
+	_, rest, _ := strings.Cut(text, "://")
+	end := strings.IndexAny(rest, "/?#")
+	return end >= 0 && strings.Contains(rest[end:], "@")
+}
+
+// maskPair hides the value of a parameter that may hold a secret, and all that a reader of parameters may not read.
+func maskPair(pair string) string {
+	name, value, _ := strings.Cut(pair, "=")
+	plain, err := url.QueryUnescape(name)
+	_, wrong := url.QueryUnescape(value)
+	switch {
+	case err != nil || strings.Contains(name, ";"):
+		return mask
+	case value != "" && (maybeSecret(plain) || wrong != nil || strings.Contains(value, ";")):
+		return name + "=" + mask
+	}
+	return pair
 }
 
 // maybeSecret reports whether a parameter may hold a secret, by its name.
@@ -126,8 +146,15 @@ var server = regexp.MustCompile(`[^;,]*`)
 
 // NewShards hides what must be hidden; "" is none.
 func NewShards(addresses string) Shards {
-	masked := server.ReplaceAllStringFunc(addresses,
-		func(address string) string { return NewDSN(strings.TrimSpace(address)).Masked() })
+	hasUnread := false
+	masked := server.ReplaceAllStringFunc(addresses, func(address string) string {
+		text := NewDSN(strings.TrimSpace(address)).Masked()
+		hasUnread = hasUnread || text == mask
+		return text
+	})
+	if hasUnread { // a comma in a password ends an address, too
+		masked = mask
+	}
 	return Shards{hide(addresses, masked)}
 }
 
