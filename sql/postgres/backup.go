@@ -86,11 +86,11 @@ func checkCopiedVersion(ctx context.Context, conn *pgx.Conn, open func(table str
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	var version int64
-	if err := conn.QueryRow(ctx, "SELECT max(version) FROM "+versionTable).Scan(&version); err != nil {
+	var want string
+	if err := conn.QueryRow(ctx, "SELECT version || ' ' || files FROM "+versionTable).Scan(&want); err != nil {
 		return fmt.Errorf("read postgres schema version: %w", err)
 	}
-	if got, want := strings.TrimSpace(string(copied)), fmt.Sprint(version); got != want {
+	if got := strings.Join(strings.Fields(string(copied)), " "); got != want {
 		return fmt.Errorf("the backup has schema version %s of PostgreSQL, this release has %s: "+
 			"restore it with the release that made it, then upgrade", got, want)
 	}

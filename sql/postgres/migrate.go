@@ -3,10 +3,13 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -33,8 +36,16 @@ func WithMigrationLock(ctx context.Context, dsn string, do func() error) error {
 // it may be killed and run again at any point. The login must be able to create roles, or be a member of existing ones.
 // progress is called after each file.
 func Migrate(ctx context.Context, dsn string, progress func(version uint, name string)) error {
+	return migrateTo(ctx, dsn, math.MaxUint, progress)
+}
+
+// migrateTo is Migrate up to a version.
+func migrateTo(ctx context.Context, dsn string, last uint, progress func(version uint, name string)) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
-		if _, err := conn.Exec(ctx, mustRead("roles.sql")); err != nil {
+		if _, err := pendingMigrations(ctx, conn); err != nil { // before the first change
+			return err
+		}
+		if _, err := conn.Exec(ctx, "RESET ROLE; "+mustRead("roles.sql")); err != nil {
 			return fmt.Errorf("make postgres roles: %w", err)
 		}
 		if err := become(ctx, conn, ownerRole); err != nil {
@@ -42,6 +53,7 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 		}
 		const versions = `
 			CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY);
+			ALTER TABLE private.schema_migrations ADD COLUMN IF NOT EXISTS files text;
 			GRANT USAGE ON SCHEMA private TO answerscope_service;
 			GRANT SELECT ON private.schema_migrations TO answerscope_service`
 		if _, err := conn.Exec(ctx, versions); err != nil {
@@ -52,6 +64,9 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 			return err
 		}
 		for _, m := range pending {
+			if m.version > last {
+				return nil
+			}
 			if m.name == queueMigration {
 				if err := migrateQueue(ctx, dsn); err != nil {
 					return err
@@ -74,6 +89,11 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 
 // ErrNewer is returned for a schema that a newer release has migrated.
 var ErrNewer = errors.New("a newer release has migrated it")
+
+// ErrOtherFiles is returned for a schema that other files of the same numbers have made.
+var ErrOtherFiles = errors.New("postgres has the schema of a build between releases, which this one cannot upgrade: " +
+	"export each organization with the build that made it, import into a new installation of this one " +
+	"(docs/operations.md#upgrading); nothing was changed")
 
 // Pending lists the migrations that Migrate would run, in order. The login may be one that cannot migrate.
 func Pending(ctx context.Context, dsn string) (names []string, err error) {
@@ -107,15 +127,17 @@ func withLogin(ctx context.Context, dsn string, do func(conn *pgx.Conn) error) (
 type migration struct {
 	version uint
 	name    string // of the file, without .up.sql
+	files   string // digest of all files up to this one
 }
 
 // pendingMigrations returns the migrations after the last that was run, in order.
 func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration, err error) {
-	applied, err := appliedVersion(ctx, conn)
+	applied, err := readApplied(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("read postgres schema version: %w", err)
 	}
-	newest := uint(0)
+	newest := migration{}
+	sum := sha256.New()
 	paths, err := fs.Glob(files, "migrate/*.up.sql") // in order
 	for _, file := range paths {
 		name := strings.TrimSuffix(path.Base(file), ".up.sql")
@@ -124,18 +146,33 @@ func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration
 		if err != nil {
 			panic(err) // a misnamed embedded file is a build mistake
 		}
-		if newest = uint(version); newest > applied {
-			pending = append(pending, migration{newest, name})
+		fmt.Fprintf(sum, "%s\n%s\n", name, mustRead(file))
+		newest = migration{uint(version), name, hex.EncodeToString(sum.Sum(nil))}
+		switch {
+		case newest.version > applied.version:
+			pending = append(pending, newest)
+		case newest.version == applied.version && newest.files != applied.files && applied != lastWithoutFiles:
+			return nil, ErrOtherFiles
 		}
 	}
-	if applied > newest {
-		err = fmt.Errorf("postgres has schema version %d, and this binary knows %d: %w", applied, newest, ErrNewer)
+	if applied.version > newest.version {
+		err = fmt.Errorf("postgres has schema version %d, and this binary knows %d: %w", applied.version,
+			newest.version, ErrNewer)
 	}
 	return pending, err
 }
 
-// appliedVersion returns the version of the last migration that was run, 0 before the first.
-func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err error) {
+// An appliedSchema is what a database says of its schema.
+type appliedSchema struct {
+	version uint   // 0 before the first migration
+	files   string // digest of the files that made it; "" up to version 42
+	schema  string // digest of its columns and functions where files is ""
+}
+
+// lastWithoutFiles is the schema of the files as they are; other databases of that version are of builds before it.
+var lastWithoutFiles = appliedSchema{version: 42, schema: "8fceb2993d9da6a35e02d36191510a6b"}
+
+func readApplied(ctx context.Context, conn *pgx.Conn) (applied appliedSchema, err error) {
 	var isMigrated, isOwner bool
 	err = conn.QueryRow(ctx, `
 		SELECT EXISTS (
@@ -145,17 +182,36 @@ func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err erro
 		EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1 AND pg_has_role(oid, 'MEMBER'))`,
 		ownerRole).Scan(&isMigrated, &isOwner)
 	if err != nil || !isMigrated {
-		return 0, err
+		return applied, err
 	}
 	role := serviceRole // of a login that cannot migrate
 	if isOwner {
 		role = ownerRole
 	}
 	if err := become(ctx, conn, role); err != nil {
-		return 0, err
+		return applied, err
 	}
-	err = conn.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM private.schema_migrations").Scan(&version)
-	return version, err
+	err = conn.QueryRow(ctx, `SELECT coalesce(max(version), 0), coalesce(max(to_jsonb(m) ->> 'files'), '')
+		FROM private.schema_migrations AS m`).Scan(&applied.version, &applied.files)
+	if err != nil || applied.version == 0 || applied.files != "" {
+		return applied, err
+	}
+	// Functions of extensions and of the queue are of other versions elsewhere.
+	return applied, conn.QueryRow(ctx, `
+		SELECT md5(string_agg(part, E'\n' ORDER BY part COLLATE "C"))
+		FROM (SELECT n.nspname || '.' || p.proname || ' ' || p.prosrc AS part
+			  FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+			  WHERE n.nspname IN ('private', 'public') AND p.proname !~ '^river_'
+				AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS d WHERE d.objid = p.oid AND d.deptype = 'e')
+			  UNION ALL
+			  SELECT n.nspname || '.' || c.relname || '.' || a.attname || ' ' || t.typname
+			  FROM pg_catalog.pg_attribute AS a
+			  JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+			  JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+			  JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+			  WHERE n.nspname IN ('private', 'public') AND c.relkind IN ('r', 'v') AND c.relname !~ '^river_'
+				AND c.relname <> 'schema_migrations' AND a.attnum > 0 AND NOT a.attisdropped) AS parts`).
+		Scan(&applied.schema)
 }
 
 // run runs a migration and records its version, in one transaction.
@@ -168,7 +224,8 @@ func (m migration) run(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM private.schema_migrations"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO private.schema_migrations (version) VALUES ($1)", int64(m.version))
+		_, err := tx.Exec(ctx, "INSERT INTO private.schema_migrations (version, files) VALUES ($1, $2)",
+			int64(m.version), m.files)
 		return err
 	})
 }

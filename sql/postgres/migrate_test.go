@@ -2,7 +2,11 @@ package postgres_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -145,5 +149,73 @@ func TestAMigrationAndItsVersionAreOne(t *testing.T) {
 	}
 	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
 		t.Errorf("after the repair: %v", err)
+	}
+}
+
+// Once, a database whose migrations were rewritten since was changed by half and then failed, or was taken for current.
+func TestASchemaOfOtherFilesIsRefusedUnchanged(t *testing.T) {
+	t.Parallel()
+	dsn := testkit.Postgres(t)
+	if err := postgres.MigrateTo(t.Context(), dsn, 42, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	conn := connected(t, dsn)
+	for _, c := range []struct {
+		change string
+		want   error
+	}{
+		{"SELECT", nil},
+		{"UPDATE private.schema_migrations SET files = 'others'", postgres.ErrOtherFiles},
+		{"UPDATE private.schema_migrations SET files = NULL", nil}, // as it was once left
+		{"ALTER TABLE public.brands ADD COLUMN once text", postgres.ErrOtherFiles},
+		{"ALTER TABLE public.brands DROP COLUMN once", nil},
+		{"UPDATE private.schema_migrations SET version = 41", postgres.ErrOtherFiles},
+	} {
+		if _, err := conn.Exec(t.Context(), c.change); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := postgres.Pending(t.Context(), dsn); !errors.Is(err, c.want) {
+			t.Errorf("after %s: %v, want %v", c.change, err, c.want)
+		}
+	}
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); !errors.Is(err, postgres.ErrOtherFiles) {
+		t.Errorf("Migrate() = %v", err)
+	}
+}
+
+// A file of a number is one text from its first push on: what follows it is a file of its own. The list grows by
+// -update, which changes no line.
+func TestMigrationsStayAsTheyAre(t *testing.T) {
+	const list = "testdata/migrations.sha256"
+	known, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(known)
+	for _, store := range []string{"../postgres", "../clickhouse"} {
+		names, err := filepath.Glob(store + "/migrate/*.up.sql")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%v, %v", names, err)
+		}
+		for _, name := range names {
+			file, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := fmt.Sprintf("%x  %s\n", sha256.Sum256(file), name)
+			switch {
+			case strings.Contains(text, line):
+			case *update && !strings.Contains(text, name):
+				text += line
+			default:
+				t.Errorf("%s is not as it was: a migration that databases have run does not change; add another, "+
+					"and run with -update", name)
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(list, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
