@@ -43,6 +43,8 @@ type Options struct {
 
 	Prepare func() error `json:"-"` // runs before engines start, only in the process that starts them; may be nil
 
+	Restoring bool // the directory is being restored, which others refuse until FinishRestore
+
 	NoSync bool         // tests only: a crash of the machine may lose acknowledged data
 	Log    *slog.Logger `json:"-"`
 }
@@ -109,6 +111,9 @@ func open(ctx context.Context, o Options) (_ *Engines, err error) {
 	}
 	// PostgreSQL, another user under root, must be able to pass; no other user may list it.
 	if err := os.MkdirAll(o.DataDir, dataDirMode()); err != nil {
+		return nil, err
+	}
+	if err := checkRestored(o.DataDir); err != nil && !o.Restoring {
 		return nil, err
 	}
 	for begin := time.Now(); ; {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/deploy/engine/backup"
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline"
@@ -135,6 +136,10 @@ func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
 	if err := os.MkdirAll(data, 0o711); err != nil { // an engine may run as another user
 		return err
 	}
+	if err := engine.BeginRestore(data, c.Dir); err != nil {
+		return err
+	}
+	p.Restores = true
 	if err := backup.RestoreFiles(c.Dir, data); err != nil {
 		return err
 	}
@@ -142,7 +147,11 @@ func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer func() {
+		if err = errors.Join(err, e.Close()); err == nil {
+			err = engine.FinishRestore(data)
+		}
+	}()
 	return backup.RestoreStores(c.Dir, data, backup.Stores{
 		Postgres: func(from string) error {
 			if err := restorePostgres(ctx, e, from); err != nil {

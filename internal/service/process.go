@@ -18,6 +18,7 @@ type Process struct {
 	Settings config.Settings
 	Command  string // such as "deadletters list"
 	Actor    string // who runs it, for the audit log
+	Restores bool   // it fills the data directory, which nothing else uses until that is done
 	Log      *slog.Logger
 
 	Say      func(format string, args ...any)                                    // prints a line for people

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,6 +73,7 @@ func TestABackupComesBack(t *testing.T) {
 	fresh := filepath.Join(filepath.Dir(dir), "restored")
 	env[0] = "ANSWERSCOPE_DATA_DIR=" + fresh
 	refusesDamage(t, env, to, fresh)
+	interruptRestore(t, env, to, fresh)
 	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitDone ||
 		!strings.Contains(r.Stderr, "secret-keys") {
 		t.Fatalf("restore: status %d, %s", r.Status, r.Stderr)
@@ -137,6 +139,25 @@ func bodiesOf(t *testing.T, s *run.Server, key, brand string) map[string]string 
 		}
 	}
 	return bodies
+}
+
+// interruptRestore has a restore end when the files are in place and the engines are not found. Once, a start on what it
+// left was a healthy installation whose figures were all 0.
+func interruptRestore(t *testing.T, env []string, backup, fresh string) {
+	t.Helper()
+	r := run.ToEnd(t, append(slices.Clone(env), "ANSWERSCOPE_ENGINES_HOME="+fresh), "", "restore", backup)
+	if r.Status != run.ExitFailed {
+		t.Errorf("a restore without engines: status %d, %s", r.Status, r.Stderr)
+	}
+	for _, command := range []string{"all", "status"} {
+		if r := run.ToEnd(t, env, "", command); r.Status != run.ExitFailed ||
+			!strings.Contains(r.Stderr, "has a part of the backup "+backup) {
+			t.Errorf("%s on half a restore: status %d, %s", command, r.Status, r.Stderr)
+		}
+	}
+	if err := os.RemoveAll(fresh); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // refusesDamage restores copies of a backup that something happened to, each of which is refused before anything is
