@@ -17,6 +17,8 @@ type orgCmd struct {
 	Add  orgAdd  `cmd:"" help:"Add an organization; prints its id and slug."`
 	Edit orgEdit `cmd:"" help:"Change an organization; what is not given stays."`
 	List orgList `cmd:"" help:"List organizations."`
+
+	Remove orgRemove `cmd:"" help:"Delete an organization with its brands, their data, its users and keys."`
 }
 
 type orgAdd struct {
@@ -76,6 +78,18 @@ func (c *orgList) Run(ctx context.Context, p *process, db *postgres.DB) error {
 		return fmt.Sprintf("%s\t%s\t%s", o.ID,
 			o.Slug, o.Name)
 	})
+}
+
+type orgRemove struct {
+	Slug string `arg:"" help:"Its slug."`
+}
+
+func (c *orgRemove) Run(ctx context.Context, db *postgres.DB) error {
+	organization, err := db.OrganizationBySlug(ctx, c.Slug)
+	if err == nil {
+		err = db.RemoveOrganization(ctx, organization.ID)
+	}
+	return suggestList("answerscope org list", err)
 }
 
 // budgetCmd limits what an organization may spend on tracking.

@@ -50,7 +50,11 @@ func (c *promptAdd) Run(ctx context.Context, p *process, db *postgres.DB, brand 
 		if err != nil {
 			return err
 		}
-		proposal = existing.Propose([]string{c.Text})[c.Text]
+		proposals, err := existing.Propose(ctx, []string{c.Text})
+		if err != nil {
+			return err
+		}
+		proposal = proposals[c.Text]
 	}
 	if c.Propose {
 		prompt.Topic = cmp.Or(c.Topic, proposal)

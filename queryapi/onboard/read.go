@@ -83,7 +83,9 @@ func (s *statements) data(value any, isOwn bool) {
 	case map[string]any:
 		types := texts(v["@type"])
 		if isOwn && (slices.Contains(types, "Organization") || slices.Contains(types, "Brand")) {
-			s.names = slices.Concat(s.names, texts(v["name"]), texts(v["alternateName"]), texts(v["legalName"]))
+			for _, field := range []string{"name", "alternateName", "legalName"} {
+				s.names = append(s.names, texts(v[field])...)
+			}
 		}
 		if slices.Contains(types, "Question") {
 			s.questions = append(s.questions, texts(v["name"])...)

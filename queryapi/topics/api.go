@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -48,7 +49,14 @@ func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 		if err != nil {
 			return err
 		}
-		proposals, topics := brand.Propose(body.Prompts), make([]string, len(body.Prompts))
+		proposals, err := brand.Propose(c.UserContext(), body.Prompts)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return problem.New(problem.Unprocessable, "these prompts and the brand's take too long together: send fewer")
+		}
+		if err != nil {
+			return err
+		}
+		topics := make([]string, len(body.Prompts))
 		for i, text := range body.Prompts {
 			topics[i] = proposals[text]
 		}

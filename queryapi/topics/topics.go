@@ -54,24 +54,65 @@ type subject struct {
 // Propose returns topics by text, for the brand's prompts and for texts that may become prompts: the topic of the
 // prompt, else an existing one whose name or prompts are near, else the first phrase of the shortest near text. A text
 // that is near to nothing gets its own first phrase, or none if that is not a good name.
-func (b Brand) Propose(texts []string) map[string]string {
+//
+// The work grows with the pairs of texts that share a word; it ends with ctx, with its error.
+func (b Brand) Propose(ctx context.Context, texts []string) (proposals map[string]string, err error) {
 	subjects := b.subjects(texts)
+	earlier := index{byStem: map[string][]int{}, shared: make([]int, len(subjects))}
 	for i, s := range subjects {
-		if s.topic == "" {
-			s.join(subjects[:i])
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
+		if s.topic == "" {
+			s.join(subjects, earlier.sharing(s))
+		}
+		earlier.add(i, s)
 	}
-	proposals := map[string]string{}
+	proposals = map[string]string{}
 	for _, s := range subjects {
 		if s.first == nil || s.first.others > 0 || s.isSpecific() && s.length <= maxWords {
 			proposals[s.text] = s.topic
 		}
 	}
-	return proposals
+	return proposals, nil
+}
+
+// An index finds the subjects that share words with another one.
+type index struct {
+	byStem map[string][]int // positions of subjects, each once
+	shared []int            // by position: words shared with the subject that was last looked for
+}
+
+func (x index) add(position int, s *subject) {
+	for _, w := range s.words {
+		if at := x.byStem[w.stem]; len(at) == 0 || at[len(at)-1] != position {
+			x.byStem[w.stem] = append(at, position)
+		}
+	}
+}
+
+// A match is an earlier subject, by position, and how many words it shares.
+type match struct{ position, shared int }
+
+// sharing returns the subjects that share a word with another one, in their order.
+func (x index) sharing(s *subject) (matches []match) {
+	for _, w := range s.words {
+		for _, position := range x.byStem[w.stem] {
+			if x.shared[position] == 0 {
+				matches = append(matches, match{position: position})
+			}
+			x.shared[position]++
+		}
+	}
+	for i, m := range matches {
+		matches[i].shared, x.shared[m.position] = x.shared[m.position], 0
+	}
+	slices.SortFunc(matches, func(a, b match) int { return cmp.Compare(a.position, b.position) })
+	return matches
 }
 
 const maxWords = 3       // of a name that is looked for in prompts, and that a prompt near to nothing gets
-const comparedWords = 16 // of a subject; the time for two subjects is proportional to its square
+const comparedWords = 16 // of a subject
 
 // manyPrompts is the number from which on words of most prompts do not tell them apart.
 const manyPrompts = 10
@@ -141,20 +182,15 @@ func (s *subject) isSpecific() bool {
 }
 
 // join takes the topic of the nearest earlier subject, an existing topic first, else makes one.
-func (s *subject) join(earlier []*subject) {
+func (s *subject) join(subjects []*subject, matches []match) {
 	nearest, highest := s, 0.0
-	for _, other := range earlier {
-		shared := 0
-		for _, w := range s.words {
-			if slices.ContainsFunc(other.words, func(o word) bool { return o.stem == w.stem }) {
-				shared++
-			}
-		}
+	for _, m := range matches {
+		other, shared := subjects[m.position], m.shared
 		likeness := float64(shared) / float64(len(s.words)+len(other.words)-shared)
 		if other.first == nil {
 			likeness++
 		}
-		if shared > 0 && likeness > highest && s.isNear(other, shared) {
+		if likeness > highest && s.isNear(other, shared) {
 			nearest, highest = other, likeness
 		}
 	}

@@ -49,11 +49,11 @@ func (db *DB) BudgetUsage(ctx context.Context, organization uuid.UUID, at time.T
 }
 
 // SetBudget sets the budget of an organization for a platform, or for all. The audit log names the user; uuid.Nil is
-// the command line.
+// the command line, whose budget stands beside that of the owners: the lower limit holds.
 func (db *DB) SetBudget(ctx context.Context, user, organization uuid.UUID, b Budget) error {
 	return db.asUser(ctx, user, func(tx Tx) error {
 		err := exec(ctx, tx, "set_budget",
-			organization, b.Platform, b.RunsPerDay, b.RunsPerMonth, b.CostPerDay, b.CostPerMonth)
+			organization, b.Platform, user == uuid.Nil, b.RunsPerDay, b.RunsPerMonth, b.CostPerDay, b.CostPerMonth)
 		return wrap(err, "set budget")
 	})
 }

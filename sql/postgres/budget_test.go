@@ -3,6 +3,8 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,5 +100,68 @@ func TestABudgetCountsItsOwnPeriodAndPlatform(t *testing.T) {
 		if err := db.SetBudget(t.Context(), uuid.Nil, organization.ID, Budget{Platform: c.platform}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Once, an owner lifted the budget that the operator had set, and a member filled the disk by the simulator.
+func TestTheOperatorsBudgetHoldsBesideTheOwners(t *testing.T) {
+	t.Parallel()
+	db := openMigrated(t)
+	organization, err := db.AddOrganization(t.Context(), "Lumen", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := db.AddUser(t.Context(), NewUser{Email: "o@lumen.example", OrganizationID: organization.ID, Role: "owner"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 30, 12, 0, 0, 0, time.UTC)
+	set := func(user uuid.UUID, platform string, runs *int64) {
+		t.Helper()
+		err := db.SetBudget(t.Context(), user, organization.ID, Budget{Platform: platform, RunsPerDay: runs})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit := func(runs int, platform string) string {
+		t.Helper()
+		text := "[" + strings.Repeat(`{"platform": "`+platform+`"},`, runs-1) + `{"platform": "` + platform + `"}]`
+		err := checkBudgets(t.Context(), db, NewTracking{OrganizationID: organization.ID, CreatedAt: now}, text)
+		if over, refused := errors.AsType[*BudgetError](err); refused {
+			return over.Limit
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "fits"
+	}
+	three, five, many := int64(3), int64(5), int64(2000)
+	for _, c := range []struct {
+		operators, owners *int64
+		want              string // limit of five runs
+		shown             *int64
+	}{
+		{&three, nil, "3", &three}, {&three, &five, "3", &three}, {&five, &three, "3", &three}, {nil, &three, "3", &three},
+		{nil, nil, "fits", nil},
+	} {
+		set(uuid.Nil, "", c.operators)
+		set(owner.ID, "", c.owners)
+		usage, err := db.BudgetUsage(t.Context(), organization.ID, now)
+		if got := limit(5, "alpha"); got != c.want || err != nil || len(usage) != 1 ||
+			!reflect.DeepEqual(usage[0].RunsPerDay, c.shown) {
+			t.Errorf("%s of %+v, %v; want %+v", got, usage, err, c)
+		}
+	}
+	if got := []string{limit(1000, "simulator-shopping"), limit(1001, "simulator-shopping")}; got[0] != "fits" ||
+		got[1] != "1000" {
+		t.Errorf("1,000 runs of the simulator, and one more: %q", got)
+	}
+	set(owner.ID, "simulator", &many)
+	if got := limit(1001, "simulator"); got != "1000" {
+		t.Errorf("an owner lifts the simulator's limit: %q", got)
+	}
+	set(uuid.Nil, "simulator", &many)
+	if got := limit(1001, "simulator"); got != "fits" {
+		t.Errorf("the operator does not lift the simulator's limit: %q", got)
 	}
 }

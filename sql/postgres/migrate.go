@@ -53,7 +53,8 @@ func migrateTo(ctx context.Context, dsn string, last uint, progress func(version
 		}
 		const versions = `
 			CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY);
-			ALTER TABLE private.schema_migrations ADD COLUMN IF NOT EXISTS files text;
+			ALTER TABLE private.schema_migrations ADD COLUMN IF NOT EXISTS files text
+				CONSTRAINT schema_migrations_files_length CHECK (char_length(files) <= 64);
 			GRANT USAGE ON SCHEMA private TO answerscope_service;
 			GRANT SELECT ON private.schema_migrations TO answerscope_service`
 		if _, err := conn.Exec(ctx, versions); err != nil {

@@ -131,3 +131,8 @@ func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUI
 		return wrap(execOne(ctx, tx, "remove_provider_key", organization, platform), "remove key of %s", platform)
 	})
 }
+
+// RemoveOrganization deletes an organization with its users and everything else that belongs to it.
+func (db *DB) RemoveOrganization(ctx context.Context, organization uuid.UUID) error {
+	return wrap(execOne(ctx, db, "remove_organization", organization), "remove organization %s", organization)
+}

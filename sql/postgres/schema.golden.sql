@@ -135,7 +135,8 @@ CREATE TABLE private.budgets (
     runs_per_month bigint,
     cost_per_day numeric,
     cost_per_month numeric,
-    CONSTRAINT budgets_pkey PRIMARY KEY (organization_id, platform),
+    by_operator boolean NOT NULL DEFAULT false,
+    CONSTRAINT budgets_pkey PRIMARY KEY (organization_id, platform, by_operator),
     CONSTRAINT budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT budgets_cost_per_day_is_positive CHECK ((cost_per_day >= (0)::numeric)),
     CONSTRAINT budgets_cost_per_month_is_positive CHECK ((cost_per_month >= (0)::numeric)),
@@ -147,6 +148,7 @@ ALTER TABLE private.budgets OWNER TO answerscope_owner;
 COMMENT ON TABLE private.budgets IS 'Limits of an organization''s spending on tracking, by day and month in UTC.';
 COMMENT ON COLUMN private.budgets.platform IS 'Empty: all platforms together.';
 COMMENT ON COLUMN private.budgets.cost_per_day IS 'In US dollars.';
+COMMENT ON COLUMN private.budgets.by_operator IS 'Set on the command line: owners cannot change it.';
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.budgets FOR EACH ROW EXECUTE FUNCTION private.log_budget();
 ALTER TABLE private.budgets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;
@@ -902,6 +904,7 @@ COMMENT ON COLUMN public.annotations.day IS 'A UTC day, as in figures.';
 COMMENT ON COLUMN public.annotations.day_to IS 'The last day; null: day alone.';
 COMMENT ON COLUMN public.annotations.created_by IS 'The user who added it; filled. Null: the user was deleted, or it was no user.';
 CREATE TRIGGER fill BEFORE INSERT ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.fill_annotation();
+CREATE TRIGGER limit_added AFTER INSERT ON public.annotations REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('10000', 'organization_id', 'an organization has at most 10,000 notes: delete one first, or ask the operator');
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, url ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
@@ -945,6 +948,7 @@ COMMENT ON COLUMN public.api_keys.last_used_at IS 'To the minute.';
 CREATE TRIGGER emit AFTER INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER emit_deleted AFTER DELETE ON public.api_keys FOR EACH ROW WHEN ((old.revoked_at IS NULL)) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER emit_revoked AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.limit_rows('50', 'a user has at most 50 keys that work: revoke one first', 'r.user_id = ($1).user_id AND r.revoked_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > now())');
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF user_id, scopes, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
@@ -1007,6 +1011,7 @@ COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.
 COMMENT ON COLUMN public.brand_domains.domain IS 'A host as private.domain_of has it; what is written may be any address of it.';
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
 CREATE TRIGGER keep_domain BEFORE INSERT OR UPDATE OF domain ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.keep_domain();
+CREATE TRIGGER limit_added AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('5000', 'organization_id', 'an organization has at most 5,000 domains: delete one first, or ask the operator');
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
@@ -1100,8 +1105,10 @@ COMMENT ON COLUMN public.brands.slug IS 'Its name in addresses, unique in the or
 COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.';
 COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
+CREATE TRIGGER delete_events AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.delete_events_of_brand();
 CREATE TRIGGER emit AFTER INSERT OR DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
+CREATE TRIGGER limit_added AFTER INSERT ON public.brands REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('1000', 'organization_id', 'an organization has at most 1,000 brands: delete one first, or ask the operator');
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, slug, industry, region, language, aliases, is_active ON public.brands FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER note_deletion AFTER DELETE ON public.brands FOR EACH STATEMENT EXECUTE FUNCTION private.note_deleted_brands();
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
@@ -1157,6 +1164,7 @@ COMMENT ON COLUMN public.competitors.slot IS 'Its colour in charts: the lowest t
 CREATE TRIGGER fill BEFORE INSERT ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
 CREATE TRIGGER fill_slot BEFORE INSERT OR UPDATE OF slot ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.fill_slot();
 CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.keep_domains();
+CREATE TRIGGER limit_added AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('10000', 'organization_id', 'an organization has at most 10,000 competitors: delete one first, or ask the operator');
 CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
@@ -1208,6 +1216,7 @@ CREATE TRIGGER emit_insert AFTER INSERT ON public.content_briefs FOR EACH ROW EX
 CREATE TRIGGER emit_sent AFTER UPDATE OF status ON public.content_briefs FOR EACH ROW WHEN (((new.status = 'sent'::text) AND (old.status <> 'sent'::text))) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
 CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN (((old.suggestion_id IS DISTINCT FROM new.suggestion_id) AND (new.suggestion_id IS NOT NULL))) EXECUTE FUNCTION private.fill_content_brief();
+CREATE TRIGGER limit_added AFTER INSERT ON public.content_briefs REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('2000', 'organization_id', 'an organization has at most 2,000 briefs: delete one first, or ask the operator');
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.content_briefs ENABLE ROW LEVEL SECURITY;
@@ -1240,7 +1249,7 @@ ALTER TABLE public.events OWNER TO answerscope_owner;
 CREATE INDEX events_at_idx ON public.events USING btree (at);
 CREATE INDEX events_organization_id_at_idx ON public.events USING btree (organization_id, at DESC, id DESC);
 COMMENT ON TABLE public.events IS 'What happened, for 90 days.';
-COMMENT ON COLUMN public.events.brand_id IS 'Kept when the brand is deleted; null: it is about the organization.';
+COMMENT ON COLUMN public.events.brand_id IS 'Null: it is about the organization. Of a deleted brand there is brand.deleted alone.';
 COMMENT ON COLUMN public.events.key IS 'By which an event that was computed is added once; null: a change.';
 COMMENT ON COLUMN public.events.admin_only IS 'Whether only admins see it.';
 COMMENT ON COLUMN public.events.at IS 'When it happened. Events may appear later, out of order: a reader overlaps by a minute.';
@@ -1494,6 +1503,8 @@ COMMENT ON COLUMN public.prompts.samples IS 'How often it is asked each time.';
 COMMENT ON COLUMN public.prompts.is_branded IS 'Null: decided by whether the text names the brand.';
 CREATE TRIGGER fill BEFORE INSERT ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.fill_from_prompt_set();
 CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN (((old.prompt_set_id <> new.prompt_set_id) OR ((old.topic_id IS DISTINCT FROM new.topic_id) AND (new.topic_id IS NOT NULL)))) EXECUTE FUNCTION private.fill_from_prompt_set();
+CREATE TRIGGER limit_added AFTER INSERT ON public.prompts REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('50000', 'organization_id', 'an organization has at most 50,000 prompts: delete one first, or ask the operator');
+CREATE TRIGGER log_audit AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION private.log_deleted_prompts();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
@@ -1594,6 +1605,7 @@ COMMENT ON COLUMN public.subscriptions.stopped_at IS 'Nothing is mailed any more
 COMMENT ON COLUMN public.subscriptions.started_at IS 'When it was made, or last started again.';
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION private.fill_subscription();
 CREATE TRIGGER limit_rows BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.address IS NOT NULL)) EXECUTE FUNCTION private.limit_rows('20', 'a brand has at most 20 addresses: remove one first', 'r.organization_id = ($1).organization_id AND r.brand_id IS NOT DISTINCT FROM ($1).brand_id AND r.address IS NOT NULL');
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION private.log_subscription();
 ALTER TABLE public.subscriptions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.subscriptions FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
@@ -2203,6 +2215,21 @@ ALTER FUNCTION private.check_events(text[],text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.check_events(text[],text[]) IS 'True for known types of events; others are refused by an error that lists these.';
 GRANT EXECUTE ON FUNCTION private.check_events(text[],text[]) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.check_events(text[],text[]) TO authenticated;
+
+-- function private.delete_events_of_brand()
+CREATE OR REPLACE FUNCTION private.delete_events_of_brand()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    DELETE FROM public.events WHERE organization_id = OLD.organization_id AND brand_id = OLD.id AND type <> 'brand.deleted';
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.delete_events_of_brand() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.delete_events_of_brand() IS NULL;
 
 -- function private.domain_of(address text)
 CREATE OR REPLACE FUNCTION private.domain_of(address text)
@@ -2832,6 +2859,29 @@ $function$;
 ALTER FUNCTION private.keep_domains() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_domains() IS NULL;
 
+-- function private.limit_added()
+CREATE OR REPLACE FUNCTION private.limit_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    is_over bool;
+BEGIN
+    EXECUTE format('SELECT EXISTS (
+            SELECT FROM (SELECT DISTINCT %2$I AS owner FROM added) AS o
+            WHERE (SELECT count(*) FROM (SELECT FROM %1$s AS r WHERE r.%2$I = o.owner LIMIT $1 + 1) AS rows) > $1)',
+        TG_RELID::regclass, TG_ARGV[1]) INTO is_over USING TG_ARGV[0]::int;
+    IF is_over THEN
+        RAISE EXCEPTION USING MESSAGE = TG_ARGV[2], ERRCODE = 'program_limit_exceeded';
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.limit_added() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.limit_added() IS NULL;
+
 -- function private.limit_rows()
 CREATE OR REPLACE FUNCTION private.limit_rows()
  RETURNS trigger
@@ -2882,8 +2932,8 @@ DECLARE
 BEGIN
     PERFORM private.log_audit(
         'annotation ' || CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END,
-        r.organization_id, r.day || ' ' || r.text,
-        (SELECT coalesce(jsonb_object_agg(key, jsonb_build_array(before.value, after.value)), '{}')
+        r.organization_id, r.day::text,
+        (SELECT coalesce(jsonb_object_agg(key, CASE WHEN key NOT IN ('text', 'url') THEN jsonb_build_array(before.value, after.value) END), '{}')
          FROM jsonb_each(to_jsonb(OLD)) AS before
          JOIN jsonb_each(to_jsonb(NEW)) AS after USING (key)
          WHERE before.value <> after.value AND key <> 'updated_at'));
@@ -2982,6 +3032,23 @@ END
 $function$;
 ALTER FUNCTION private.log_budget() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_budget() IS NULL;
+
+-- function private.log_deleted_prompts()
+CREATE OR REPLACE FUNCTION private.log_deleted_prompts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit('prompts deleted', b.organization_id, d.count || ' of ' || b.slug)
+    FROM (SELECT brand_id, count(*) FROM deleted GROUP BY brand_id) AS d
+    JOIN public.brands AS b ON b.id = d.brand_id;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_deleted_prompts() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_deleted_prompts() IS NULL;
 
 -- function private.log_endpoint()
 CREATE OR REPLACE FUNCTION private.log_endpoint()
@@ -3088,6 +3155,25 @@ END
 $function$;
 ALTER FUNCTION private.log_share_link() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_share_link() IS NULL;
+
+-- function private.log_subscription()
+CREATE OR REPLACE FUNCTION private.log_subscription()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    r public.subscriptions := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    IF r.address IS NOT NULL THEN
+        PERFORM private.log_audit('address ' || CASE TG_OP WHEN 'DELETE' THEN 'removed' ELSE 'subscribed' END, r.organization_id, r.address::text);
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_subscription() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_subscription() IS NULL;
 
 -- function private.mailed_events()
 CREATE OR REPLACE FUNCTION private.mailed_events()

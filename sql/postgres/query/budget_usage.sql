@@ -13,9 +13,16 @@ WITH spent AS (
       AND day BETWEEN date_trunc('month', today)::date AND today
     GROUP BY GROUPING SETS ((platform), ())
 ), limits AS (
-    SELECT *
+    SELECT
+        platform,
+        organization_id,
+        min(runs_per_day) AS runs_per_day,
+        min(runs_per_month) AS runs_per_month,
+        min(cost_per_day) AS cost_per_day,
+        min(cost_per_month) AS cost_per_month
     FROM private.budgets
     WHERE organization_id = $1
+    GROUP BY platform, organization_id
 )
 SELECT
     platform,

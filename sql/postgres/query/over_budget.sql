@@ -1,5 +1,6 @@
 -- over_budget: the first budget of an organization without room for the runs at an instant, and its spending, in UTC.
--- Runs that were already asked in their slot need nothing.
+-- Runs that were already asked in their slot need nothing. The simulator costs nobody money, but disk: of each of its
+-- platforms there are 1,000 runs a day, or what the operator's budget of that platform says.
 WITH wanted AS (
     SELECT
         r.platform,
@@ -17,6 +18,15 @@ WITH wanted AS (
         VALUES ('day', b.runs_per_day, b.cost_per_day), ('month', b.runs_per_month, b.cost_per_month)
     ) AS l (period, runs, cost)
     WHERE b.organization_id = $1
+    UNION ALL
+    SELECT
+        w.platform,
+        'day',
+        1000,
+        NULL
+    FROM wanted AS w
+    WHERE w.platform ~ '^simulator'
+      AND NOT EXISTS (SELECT FROM private.budgets AS b WHERE b.organization_id = $1 AND b.platform = w.platform AND b.by_operator)
 ), used AS (
     SELECT
         l.*,
