@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/testkit/browsertest"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 func TestWhoSignsInByOIDC(t *testing.T) {
@@ -28,6 +29,11 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 
 	// Somebody may have made ann's account in advance, with a password and a session.
 	before := w.as(t, "ann@example.com")
+	_, err := w.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: w.acme.ID, UserID: w.ann.ID, Name: "before",
+		Prefix: "svc_abcd", Hash: [32]byte{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ann := w.client()
 	a := ann.enter(t, f, person("ann", "Ann@example.com"), "/brands/x?y=z")
 	a.is(t, "linked", http.StatusSeeOther)
@@ -41,6 +47,9 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 		t.Error("the session of before goes on")
 	}
 	w.client().signIn(t, "ann@example.com", password).is(t, "the password of before", http.StatusBadRequest)
+	if value[int](t, w, "SELECT count(*) FROM public.api_keys WHERE user_id = $1 AND revoked_at IS NULL", w.ann.ID) > 0 {
+		t.Error("the API key of before works on")
+	}
 	if lines := w.audit(t,
 		w.acme.ID); !slices.Contains(lines, "identity linked|ann@example.com to "+f.url+"|ann@example.com") {
 		t.Errorf("audit log %q", lines)
@@ -108,8 +117,18 @@ func TestAnInvitedUserSignsInByOIDC(t *testing.T) {
 	w.client().enter(t, f, jwt.MapClaims{"sub": "eve", "email": "cy@elsewhere.example"}, link).is(t, "not verified",
 		http.StatusForbidden)
 	w.client().enter(t, f, person("cy", "cy@elsewhere.example"), "/").is(t, "without the link", http.StatusForbidden)
-	a := cy.enter(t, f, person("cy", "cy@elsewhere.example"), link)
-	if got := cy.whoAmI(t); got != "cy@elsewhere.example member" || a.header.Get("Location") != w.url+"/" {
+	// Once, a page of another site could send a browser this way: nothing may change before the button.
+	if a := cy.enter(t, f, person("cy", "cy@elsewhere.example"), link); a.header.Get("Location") != w.url+link {
+		t.Errorf("after the sign-in: %d to %s", a.status, a.header.Get("Location"))
+	}
+	if n := value[int](t, w, "SELECT count(*) FROM private.users WHERE email::text = 'cy@elsewhere.example'"); n != 0 {
+		t.Error("a member before the button is pressed")
+	}
+	cy.get(t, link).is(t, "the page again", http.StatusOK, "You have signed in with &lt;Corp&gt;.", "Join")
+	other := admin.invite(t, "di@elsewhere.example", "viewer")
+	cy.get(t, strings.TrimPrefix(other, w.url)).is(t, "another's page", http.StatusOK, "Password")
+	a := cy.submit(t, link, "")
+	if got := cy.whoAmI(t); got != "cy@elsewhere.example member" || a.header.Get("Location") != "/" {
 		t.Errorf("signed in as %q: %d %s", got, a.status, a.text)
 	}
 	if lines := w.audit(t,
@@ -117,13 +136,15 @@ func TestAnInvitedUserSignsInByOIDC(t *testing.T) {
 		t.Errorf("audit log %q", lines)
 	}
 	link = strings.TrimPrefix(admin.invite(t, "olga@example.com", "member"), w.url)
-	w.client().enter(t, f, person("olga", "olga@example.com"), link).is(t, "in another organization",
-		http.StatusConflict, "in an organization already")
+	olga := w.client()
+	olga.enter(t, f, person("olga", "olga@example.com"), link)
+	olga.submit(t, link, "").is(t, "in another organization", http.StatusConflict, "in an organization already")
 	w.exec(t, "DELETE FROM public.members USING private.users AS u WHERE u.id = user_id AND u.email::text = "+
 		"'cy@elsewhere.example'")
 	link = strings.TrimPrefix(admin.invite(t, "cy@elsewhere.example", "viewer"), w.url)
 	cy = w.client()
 	cy.enter(t, f, person("cy", "cy@elsewhere.example"), link)
+	cy.submit(t, link, "")
 	if got := cy.whoAmI(t); got != "cy@elsewhere.example viewer" {
 		t.Errorf("invited again, signed in as %q", got)
 	}
@@ -191,6 +212,7 @@ func TestACallbackThatIsNotOursIsRefused(t *testing.T) {
 		{"a code of nobody", nil, nil, func(_ *client, q url.Values) { q.Set("code", "x") }, "invalid_grant"},
 		{"another nonce", jwt.MapClaims{"nonce": "x"}, nil, nil, "nonce"},
 		{"no nonce", jwt.MapClaims{"nonce": nil}, nil, nil, "nonce"},
+		{"no sub", jwt.MapClaims{"sub": ""}, nil, nil, "no sub"},
 		{"another audience", jwt.MapClaims{"aud": "another"}, nil, nil, "audience"},
 		{"another issuer", jwt.MapClaims{"iss": "https://issuer.example"}, nil, nil, "issuer"},
 		{"expired", jwt.MapClaims{"exp": time.Now().Add(-time.Minute).Unix()}, nil, nil, "expired"},
@@ -328,6 +350,9 @@ func TestABrowserSignsInByOIDC(t *testing.T) {
 	again.Visit(t, w.url+link)
 	isAccessible(t, again)
 	signIn(again, link, "cy")
+	again.Await(t, `document.body.innerText.includes("You have signed in with Corp.")`)
+	again.Eval(t, `document.querySelector("form button").click()`, nil)
+	again.Await(t, `location.pathname == "/" && document.readyState == "complete"`)
 	entered(again, "cy@example.com", "/")
 	if role := value[string](t, w, "SELECT m.role FROM public.members AS m JOIN private.users AS u ON u.id = "+
 		"m.user_id WHERE u.email::text = 'cy@example.com' AND m.organization_id = $1", w.other.ID); role != "admin" {

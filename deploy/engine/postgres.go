@@ -126,7 +126,9 @@ func (p *Postgres) addLogins(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	// Whoever has the public key can send statements that are refused, and would fill the disk with their errors.
+	_, err = conn.Exec(ctx, "ALTER ROLE "+postgresGateway+" SET log_min_messages = fatal").ReadAll()
+	return err
 }
 
 // DSN is the address with the credentials of the superuser and the database.
@@ -291,6 +293,7 @@ func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 		"TimeZone=UTC",
 		"log_timezone=UTC",
 		"log_min_messages=warning",
+		"log_min_error_statement=panic", // a statement has texts of people, and a caller decides how long it is
 	}
 	if c.cfg.NoSync {
 		settings = append(settings, "fsync=off", "full_page_writes=off", "synchronous_commit=off")

@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/internal/testkit/tempdir"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 func TestPostgresAsksForAPassword(t *testing.T) {
@@ -27,6 +29,41 @@ func TestPostgresAsksForAPassword(t *testing.T) {
 			t.Errorf("%s was let in", dsn)
 		}
 	}
+}
+
+// Once, a client with the public key alone had 14 KB appended to the log by each request that was refused.
+func TestRefusedStatementsDoNotFillTheLog(t *testing.T) {
+	logs := t.TempDir()
+	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempdir.Passable(t), Logs: logs, NoSync: true, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustStop(t, e)
+	for _, dsn := range []string{e.GatewayDSN(), e.DSN()} {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(t.Context(), "SELECT 1/0 AS very_long_statement"); err == nil {
+			t.Error("it is not refused")
+		}
+		_ = conn.Close(t.Context())
+	}
+	text, err := os.ReadFile(filepath.Join(logs, "postgres.log"))
+	if n := strings.Count(string(text), "division by zero"); err != nil || n != 1 ||
+		strings.Contains(string(text), "very_long_statement") {
+		t.Errorf("the log has %d errors, want the superuser's, without the statement, %v:\n%s", n, err, text)
+	}
+	p := e.process
+	if err := os.WriteFile(p.log, make([]byte, maxLogSize+1), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	go p.boundLog(time.Millisecond)
+	wait.For(t, "the log to be emptied", func() bool {
+		info, err := os.Stat(p.log)
+		old, errOld := os.Stat(p.log + ".1")
+		return err == nil && errOld == nil && info.Size() < 1<<10 && old.Size() > maxLogSize
+	})
 }
 
 func TestPostgresIsDurableUnlessATestAsksOtherwise(t *testing.T) {

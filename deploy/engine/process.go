@@ -15,7 +15,8 @@ import (
 
 const (
 	stopTimeout = 20 * time.Second // from SIGTERM to SIGKILL
-	maxLogSize  = 8 << 20          // a larger log is renamed at the next start
+	maxLogSize  = 8 << 20          // a larger log becomes NAME.log.1
+	logInterval = time.Minute      // between two looks at its size
 )
 
 // process is a child process. It does not outlive this process: see spawn.
@@ -47,6 +48,7 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
+	go p.boundLog(logInterval)
 	go func() {
 		err := cmd.Wait()
 		if err == nil {
@@ -92,6 +94,40 @@ func openLog(path string) (*os.File, error) {
 		}
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+}
+
+// boundLog copies a large log and empties it, since the child, which appends, keeps it open. Lines that are written
+// meanwhile are lost.
+func (p *process) boundLog(interval time.Duration) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.done:
+			return
+		case <-tick.C:
+		}
+		if info, err := os.Stat(p.log); err != nil || info.Size() <= maxLogSize {
+			continue
+		}
+		if copyLog(p.log) == nil {
+			_ = os.Truncate(p.log, 0) // the next look tries again
+		}
+	}
+}
+
+func copyLog(path string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path+".1", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, io.LimitReader(from, 2*maxLogSize))
+	return errors.Join(err, to.Close())
 }
 
 // runTool runs a program of an engine to its end; the error has its output. It does not outlive this process either.

@@ -31,6 +31,8 @@ const (
 	oidcSession  = 12 * time.Hour // then the OpenID provider is asked again whether it still knows the user
 	oidcSealName = "oidc sign-in"
 
+	oidcProofSeal = "oidc identity"
+
 	// InvitePath begins the address of an invitation, which an invited user signs in for.
 	InvitePath = "/invite"
 )
@@ -126,27 +128,85 @@ func (o *OIDC) finish(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	token, invited := strings.CutPrefix(a.To, InvitePath+"/")
-	if invited {
-		hash := sha256.Sum256([]byte(token))
-		identity.Invitation, a.To = hash[:], "/"
+	if token, invited := strings.CutPrefix(a.To, InvitePath+"/"); invited {
+		err = o.offer(c, identity, sha256.Sum256([]byte(token)))
+	} else {
+		err = o.provider.enterAs(c, identity)
 	}
-	user, err := o.provider.db.SignInByIdentity(ctx, identity)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(o.provider.cfg.PublicURL+a.To, http.StatusSeeOther)
+}
+
+// A proof is what a browser keeps from its sign-in until the button of an invitation is pressed, sealed in a cookie: a
+// page of another site can send a browser here and back, and must not make it a member.
+type proof struct {
+	Identity postgres.ExternalIdentity
+	Expires  time.Time
+}
+
+// offer has the page of an invitation join the user, if it is theirs.
+func (o *OIDC) offer(c *fiber.Ctx, identity postgres.ExternalIdentity, link [32]byte) error {
+	invitation, err := o.provider.db.InvitationByLink(c.UserContext(), link)
+	if err == nil && !strings.EqualFold(invitation.Email, identity.Email) {
+		err = postgres.ErrNotFound
+	}
+	if err != nil {
+		return o.provider.refuseIdentity(identity, err)
+	}
+	text, err := json.Marshal(proof{identity, time.Now().Add(oidcAttempt)})
+	if err != nil {
+		return fmt.Errorf("seal identity: %w", err)
+	}
+	setCookie(c, o.provider.proofCookie(), url.QueryEscape(o.provider.ring.Seal(text, oidcProofSeal)), oidcAttempt)
+	return nil
+}
+
+func (p *Provider) proofCookie() string { return p.cookieName() + "-oidc-proof" }
+
+// Proven returns the identity that has signed in at the OpenID provider for an address, if one has.
+func (p *Provider) Proven(c *fiber.Ctx, address string) (identity postgres.ExternalIdentity, isProven bool) {
+	cookie, err := url.QueryUnescape(c.Cookies(p.proofCookie()))
+	if err != nil || cookie == "" {
+		return identity, false
+	}
+	var proven proof
+	text, err := p.ring.Open(cookie, oidcProofSeal)
+	if err == nil {
+		err = json.Unmarshal(text, &proven)
+	}
+	return proven.Identity, err == nil && time.Now().Before(proven.Expires) &&
+		strings.EqualFold(proven.Identity.Email, address)
+}
+
+// EnterInvited makes a proven identity the member that a link invites, and signs them in.
+func (p *Provider) EnterInvited(c *fiber.Ctx, identity postgres.ExternalIdentity, link [32]byte) error {
+	identity.Invitation = link[:]
+	setCookie(c, p.proofCookie(), "", -time.Second)
+	return p.enterAs(c, identity)
+}
+
+// enterAs opens a session for the user of an identity.
+func (p *Provider) enterAs(c *fiber.Ctx, identity postgres.ExternalIdentity) error {
+	user, err := p.db.SignInByIdentity(c.UserContext(), identity)
+	if err != nil {
+		return p.refuseIdentity(identity, err)
+	}
+	return p.Enter(c, user, oidcSession)
+}
+
+// refuseIdentity returns the public error of an identity that is let in nowhere.
+func (p *Provider) refuseIdentity(identity postgres.ExternalIdentity, err error) error {
 	if next := nextOf(err); next != "" {
-		o.provider.log.Warn("sign-in by OIDC without an account", "subject", identity.Subject, "email", identity.Email,
+		p.log.Warn("sign-in by OIDC without an account", "subject", identity.Subject, "email", identity.Email,
 			"next", next)
 		return errNoAccount
 	}
 	if errors.Is(err, postgres.ErrConflict{What: "organization"}) {
 		return ErrMember
 	}
-	if err == nil {
-		err = o.provider.Enter(c, user, oidcSession)
-	}
-	if err != nil {
-		return err
-	}
-	return c.Redirect(o.provider.cfg.PublicURL+a.To, http.StatusSeeOther)
+	return err
 }
 
 // nextOf returns the next step of a user without an account; "" for another error.
@@ -201,30 +261,33 @@ func (o *OIDC) identify(ctx context.Context, a attempt, code string) (i postgres
 		return i, fmt.Errorf("change the code: %w", err)
 	}
 	text, _ := tokens.Extra("id_token").(string)
-	proof, err := issuer.Verifier(&oidc.Config{ClientID: o.cfg.ClientID}).Verify(ctx, text)
+	token, err := issuer.Verifier(&oidc.Config{ClientID: o.cfg.ClientID}).Verify(ctx, text)
 	if err != nil {
 		return i, fmt.Errorf("verify the ID token: %w", err)
 	}
-	if !same(proof.Nonce, a.Nonce) {
+	if token.Subject == "" {
+		return i, errors.New("the ID token has no sub")
+	}
+	if !same(token.Nonce, a.Nonce) {
 		return i, errors.New("the nonce of the ID token is another sign-in's")
 	}
 	var claims struct {
 		Email    string `json:"email"`
 		Verified any    `json:"email_verified"` // some providers send no bool
 	}
-	err = proof.Claims(&claims)
+	err = token.Claims(&claims)
 	// Providers may have it at their UserInfo endpoint alone (OpenID Connect Core §5.4).
 	if err == nil && claims.Email == "" && issuer.UserInfoEndpoint() != "" {
 		var info *oidc.UserInfo
 		info, err = issuer.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
-		if err == nil && info.Subject == proof.Subject {
+		if err == nil && info.Subject == token.Subject {
 			err = info.Claims(&claims)
 		}
 	}
 	if err != nil {
 		return i, fmt.Errorf("read the user's address: %w", err)
 	}
-	i.Issuer, i.Subject = proof.Issuer, proof.Subject
+	i.Issuer, i.Subject = token.Issuer, token.Subject
 	if verified := claims.Verified == true || o.cfg.TrustEmail == "true"; verified && postgres.IsEmail(claims.Email) {
 		i.Email = claims.Email
 		if o.cfg.Admits(i.Email) {

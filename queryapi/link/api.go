@@ -59,6 +59,9 @@ func (l *Links) postInvitation(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if invitation.Mailed { // who has the link is who the address is: the inviter must not
+		invitation.URL = ""
+	}
 	return c.Status(http.StatusCreated).JSON(invitation)
 }
 

@@ -57,7 +57,7 @@ func New(cfg Config, db *postgres.DB, ring secret.Ring, provider *auth.Provider,
 // Invitation is an invitation with its link, which is shown once.
 type Invitation struct {
 	ID        uuid.UUID `json:"id"`
-	URL       string    `json:"url"`
+	URL       string    `json:"url,omitempty"`
 	ExpiresAt time.Time `json:"expires_at"`
 	Mailed    bool      `json:"mailed"`
 }

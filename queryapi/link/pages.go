@@ -77,15 +77,23 @@ func (l *Links) accept(c *fiber.Ctx) (page.Page, action, error) {
 	p := page.Page{Title: "Join " + i.Organization, Account: i.Email, Field: "Password", Button: "Join",
 		Text: []string{"You are invited to " + i.Organization + " as " + i.Role + ", with the address " + i.Email + ".",
 			"Choose a password, or enter yours if this address has an account here."}}
-	if name := l.provider.OIDCName(); name != "" {
+	proven, isProven := l.provider.Proven(c, i.Email)
+	switch name := l.provider.OIDCName(); {
+	case isProven:
+		p.Field, p.Text[1] = "", "You have signed in with "+name+"."
+	case name != "":
 		p.Links = []page.Link{{Text: "Sign in with " + name, Address: auth.OIDCAddress(c.Path())}}
 	}
 	return p, func() (page.Page, error) {
 		if !i.IsAllowed {
 			return p, problem.New(problem.Forbidden, "Who invited you may not give the role %s any more.", i.Role)
 		}
+		if isProven {
+			return page.Page{To: "/"}, l.provider.EnterInvited(c, proven, tokenHash(c))
+		}
 		var hash string
-		// A wrong password and a weak one have one answer: the inviter does not learn who has an account.
+		// A wrong password and a weak one have one answer: an inviter who hands the link over, since no mail is sent,
+		// does not learn from a weak one who has an account.
 		password := formPassword(c)
 		switch {
 		case auth.CheckPassword(password, auth.MinPassword, i.Email) != nil:

@@ -1,10 +1,15 @@
--- link_identity: links the user $3 to $2 at the issuer $1, removes their password and ends their sessions: somebody may
--- have made the account in advance.
+-- link_identity: links the user $3 to $2 at the issuer $1, removes their password, ends their sessions and revokes their
+-- keys: somebody may have made the account in advance.
 WITH linked AS (
     INSERT INTO private.user_identities (issuer, subject, user_id)
     VALUES ($1, $2, $3)
 ), ended AS (
     UPDATE private.sessions
+    SET revoked_at = now()
+    WHERE user_id = $3
+      AND revoked_at IS NULL
+), revoked AS (
+    UPDATE public.api_keys
     SET revoked_at = now()
     WHERE user_id = $3
       AND revoked_at IS NULL

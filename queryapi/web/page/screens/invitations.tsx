@@ -9,7 +9,7 @@ import { changes, Table } from "../parts/table.tsx"
 import { outranks, roles } from "../session.ts"
 
 interface Invitation { id: string; email: string; role: string; created_at: string; expires_at: string }
-interface Made { email: string; url: string; mailed: boolean }
+interface Made { email: string; url?: string } // url: no mail is sent
 
 // Invitations are those that are open; Invite makes one, whose link is shown once.
 export function Invitations({ session }: { session: Session }) {
@@ -50,11 +50,12 @@ export function Invitations({ session }: { session: Session }) {
         )}
       </Shown>
       {inviting && <Invite session={session} onClose={() => invite(false)} onMade={show} />}
-      {made && (
+      {made?.url && (
         <Once title={`The invitation of ${made.email}`} text={made.url} onClose={() => show(undefined)}>
-          {made.mailed ? "It was mailed, too." : "No mail is sent from here: hand it over yourself."} It works once, for seven days.
+          No mail is sent from here: hand it over yourself. It works once, for seven days.
         </Once>
       )}
+      {made && !made.url && <p role="status">The invitation was mailed to {made.email}. Its link works once, for seven days.</p>}
       {revoking && (
         <Confirm title={`Revoke the invitation of ${revoking.email}?`} act="Revoke" onClose={() => revoke(undefined)} onAct={() => write("DELETE", `${root}/invitations/${revoking.id}`)}>
           Its link does not work any more.
