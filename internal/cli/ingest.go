@@ -64,6 +64,9 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 	})
 }
 
+// trackingRate is how many requests a second a caller has at /api/tracking, as with the other surfaces.
+const trackingRate = 100
+
 // trackingFlags are the flags of every command that starts tracking jobs.
 type trackingFlags struct {
 	StartLimit  int    `default:"2" placeholder:"N" help:"{tracking_start_limit}"`
@@ -143,11 +146,12 @@ func (f *trackingFlags) addTracking(
 		trackingapi.MountPlatforms(server.App.Group("/api/providers"), platforms, gate.Tokens.RequireToken)
 	}
 	starts, estimates := httpd.NewCallerLimit(f.StartLimit, time.Now), httpd.NewCallerLimit(f.StartLimit, time.Now)
-	api.Mount(server, "/api/tracking", authenticate, starts.Handle, estimates.Handle)
+	requests := httpd.NewCallerLimit(trackingRate, time.Now)
+	api.Mount(server, "/api/tracking", authenticate, requests.Handle, starts.Handle, estimates.Handle)
 	if withWeb && gate.Provider != nil {
 		signedIn := gate.Provider.RequireDashboard
 		trackingapi.MountPlatforms(server.App.Group(auth.DashboardPrefix+"/providers"), platforms, signedIn)
-		api.Mount(server, auth.DashboardPrefix+"/tracking", signedIn, starts.Handle, estimates.Handle)
+		api.Mount(server, auth.DashboardPrefix+"/tracking", signedIn, requests.Handle, starts.Handle, estimates.Handle)
 	}
 	if callbacks != nil {
 		api.MountCallbacks(server, callbacks)

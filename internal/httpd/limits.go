@@ -42,7 +42,7 @@ func (l *CallerLimit) Handle(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// Take counts a request of a caller, an API key or a user, and adds headers with the remaining number. Over the limit
+// Take counts a request of a caller, a user or a share link, and adds headers with the remaining number. Over the limit
 // the error is a problem of kind TooMany.
 func (l *CallerLimit) Take(c *fiber.Ctx, caller uuid.UUID) error {
 	if l.perSecond == 0 {
@@ -52,7 +52,7 @@ func (l *CallerLimit) Take(c *fiber.Ctx, caller uuid.UUID) error {
 	c.Set(headerRemaining, strconv.Itoa(remaining))
 	if wait > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return problem.New(problem.TooMany, "too many requests: want at most %d a second of one key or user; ask "+
+		return problem.New(problem.TooMany, "too many requests: want at most %d a second of one user; ask "+
 			"again after Retry-After seconds", l.perSecond)
 	}
 	return nil

@@ -49,10 +49,13 @@ func TestBucketsAreBounded(t *testing.T) {
 	}
 }
 
-// A key is counted apart from its user, who may ask with a token beside it.
-func TestKeysAndUsersAreLimited(t *testing.T) {
+// A user is counted with all their keys: once, each of 300 keys that a viewer minted had a limit of its own. A share
+// link is counted apart.
+func TestUsersAndLinksAreLimited(t *testing.T) {
 	user, key := uuid.UUID{1}, uuid.UUID{2}
-	callers := map[string]identity.Identity{"user": {UserID: user}, "key": {UserID: user, KeyID: key}}
+	callers := map[string]identity.Identity{
+		"user": {UserID: user}, "key": {UserID: user, KeyID: key}, "link": {LinkID: uuid.UUID{3}},
+	}
 	routes := func(limit *CallerLimit) func(app *fiber.App) {
 		return func(app *fiber.App) {
 			app.Get("/:caller", func(c *fiber.Ctx) error {
@@ -66,13 +69,14 @@ func TestKeysAndUsersAreLimited(t *testing.T) {
 		now = now.Add(300 * time.Millisecond) // what is left of a second is rounded up
 		return now
 	})))
-	for _, caller := range []string{"/user", "/key"} {
+	for _, caller := range [][2]string{{"/user", "/key"}, {"/link", "/link"}} {
+		caller, again := caller[0], caller[1]
 		if response, body := ask(t, "GET", url+caller); response.StatusCode != 200 ||
 			response.Header.Get("RateLimit-Remaining") != "0" || body != "passed" {
 			t.Errorf("%s: %d %v %s", caller, response.StatusCode, response.Header, body)
 		}
-		response, body := ask(t, "GET", url+caller)
-		const want = `{"error":"too many requests: want at most 1 a second of one key or user; ` +
+		response, body := ask(t, "GET", url+again)
+		const want = `{"error":"too many requests: want at most 1 a second of one user; ` +
 			`ask again after Retry-After seconds"}`
 		if response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" ||
 			response.Header.Get("RateLimit-Remaining") != "0" || body != want {

@@ -44,8 +44,9 @@ func (i Identity) AtLeast(role string) bool {
 	return least >= 0 && slices.Index(ranked, i.Role) >= least
 }
 
-// CallerID returns the id that requests are counted by: the share link's, the API key's, or the user's.
-func (i Identity) CallerID() uuid.UUID { return cmp.Or(i.LinkID, i.KeyID, i.UserID) }
+// CallerID returns the id that requests are counted by: the share link's, or the user's, whose keys count together:
+// anybody mints more of them.
+func (i Identity) CallerID() uuid.UUID { return cmp.Or(i.LinkID, i.UserID) }
 
 type contextKey struct{}
 

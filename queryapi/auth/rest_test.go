@@ -112,7 +112,7 @@ func TestRESTIsLimited(t *testing.T) {
 
 	bob := w.add(t, "bob@example.com")
 	const refused = `{"code":"PT429","details":null,"hint":null,"message":"too many requests: want at most 2 a ` +
-		`second of one key or user; ask again after Retry-After seconds"}`
+		`second of one user; ask again after Retry-After seconds"}`
 	for _, sub := range []uuid.UUID{w.ann.ID, bob.ID, uuid.Nil} {
 		claims := NewClaims("https://issuer.example", audience, sub.String(), time.Now(), time.Now().Add(time.Hour))
 		claims.Role = loggedInRole

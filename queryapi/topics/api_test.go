@@ -105,6 +105,7 @@ func TestProposalsOfABrand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			request.Header.Set("Authorization", "Bearer x") // whom the server is told by the address
 			response, err := http.DefaultClient.Do(request)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -97,6 +98,13 @@ func (s *Server) show(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if seconds > 0 {
+		end, err := s.waits.begin(identity.FromContext(c.UserContext()).CallerID())
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	wait, done := context.WithTimeout(c.UserContext(), time.Duration(seconds)*time.Second) // ends with the server, too
 	defer done()
 	before := newJobBody(j)
@@ -111,6 +119,34 @@ func (s *Server) show(c *fiber.Ctx) error {
 		j = now
 	}
 	return c.JSON(newJobBody(j))
+}
+
+// maxWaits is how many requests of a caller wait at once: each asks the database once a second.
+const maxWaits = 20
+
+// waits counts the requests that wait, by caller.
+type waits struct {
+	mu       sync.Mutex
+	byCaller map[uuid.UUID]int
+}
+
+func (w *waits) begin(caller uuid.UUID) (end func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byCaller[caller] == maxWaits {
+		return nil, problem.New(problem.TooMany, "you wait for %d jobs already: want at most so many at once", maxWaits)
+	}
+	if w.byCaller == nil {
+		w.byCaller = map[uuid.UUID]int{}
+	}
+	w.byCaller[caller]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.byCaller[caller]--; w.byCaller[caller] == 0 {
+			delete(w.byCaller, caller)
+		}
+	}, nil
 }
 
 // findJob finds the job of the path in the caller's organization.

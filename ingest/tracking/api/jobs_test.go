@@ -67,3 +67,27 @@ func startJob(t *testing.T, db *postgres.DB, organization uuid.UUID) uuid.UUID {
 	}
 	return id
 }
+
+// Once, 1,500 requests of one viewer that waited took the database from everybody.
+func TestACallerWaitsForTwentyJobsAtOnce(t *testing.T) {
+	t.Parallel()
+	var w waits
+	ann, bo := uuid.Must(uuid.NewV4()), uuid.Must(uuid.NewV4())
+	var end func()
+	for range maxWaits {
+		var err error
+		if end, err = w.begin(ann); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.begin(ann); err == nil {
+		t.Error("one too many waits")
+	}
+	if _, err := w.begin(bo); err != nil {
+		t.Error(err)
+	}
+	end()
+	if _, err := w.begin(ann); err != nil {
+		t.Errorf("after one has ended: %v", err)
+	}
+}

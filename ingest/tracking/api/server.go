@@ -30,22 +30,25 @@ type Server struct {
 	jobs     *tracking.Jobs
 	schedule *tracking.Schedule
 	now      func() time.Time
+	waits    waits
 }
 
 // New returns a server without routes.
 func New(db *postgres.DB, jobs *tracking.Jobs, schedule *tracking.Schedule, now func() time.Time) *Server {
-	return &Server{db, jobs, schedule, now}
+	return &Server{db: db, jobs: jobs, schedule: schedule, now: now}
 }
 
 // Mount adds the routes below a prefix, such as /api/tracking. authenticate sets the caller's identity and refuses
-// requests without one; startLimit and estimateLimit limit the rate of a caller.
-func (s *Server) Mount(server *httpd.Server, prefix string, authenticate, startLimit, estimateLimit fiber.Handler) {
+// requests without one; limit, and startLimit and estimateLimit of their own routes, limit the rate of a caller.
+func (s *Server) Mount(
+	server *httpd.Server, prefix string, authenticate, limit, startLimit, estimateLimit fiber.Handler,
+) {
 	routes := server.Mount(httpd.Surface{Prefix: prefix, BodyLimit: bodyLimit, Error: s.errorBody})
 	routes.Get("/openapi.json", func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return c.Send(openAPI)
 	})
-	routes.Use(authenticate, noStore)
+	routes.Use(authenticate, limit, noStore)
 	routes.Post("/start", startLimit, s.start)
 	routes.Post("/estimate", estimateLimit, s.estimate)
 	routes.Get("/jobs", s.list)

@@ -82,7 +82,7 @@ func serve(t *testing.T) *served {
 		return c.Next()
 	}
 	MountPlatforms(server.App.Group("/api/providers"), platforms, authenticate)
-	New(db, nil, nil, time.Now).Mount(server, "/api/tracking", authenticate, authenticate, authenticate)
+	New(db, nil, nil, time.Now).Mount(server, "/api/tracking", authenticate, authenticate, authenticate, authenticate)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
