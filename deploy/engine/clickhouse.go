@@ -304,9 +304,12 @@ func (c *ClickHouse) query(ctx context.Context, statement string) (string, error
 // backupsDir is the only directory in which the embedded ClickHouse writes and reads backups.
 func backupsDir(clickHouseDir string) string { return filepath.Join(clickHouseDir, "data", "backups") }
 
-// BackupDir returns the directory of a named backup of the ClickHouse of a data directory.
-func BackupDir(dataDir, name string) string {
-	return filepath.Join(backupsDir(clickHouseDir(dataDir)), name)
+// BackupName is the name of the backup that a backup or a restore of the installation goes through.
+const BackupName = "answerscope"
+
+// BackupDir returns the directory of that backup of the ClickHouse of a data directory.
+func BackupDir(dataDir string) string {
+	return filepath.Join(backupsDir(clickHouseDir(dataDir)), BackupName)
 }
 
 // GiveBackup lets the ClickHouse of a data directory read the backups there.

@@ -174,7 +174,10 @@ func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
 	if err := removeOwner(o.DataDir); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	err := e.startAll(ctx, o)
+	err := os.RemoveAll(BackupDir(o.DataDir)) // what a backup left that was killed: a copy of everything
+	if err == nil {
+		err = e.startAll(ctx, o)
+	}
 	if err == nil {
 		e.Address = o.Address
 		e.owner.Addresses = e.Addresses

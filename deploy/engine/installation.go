@@ -16,8 +16,9 @@ type installation string
 
 const installationEnv = "ANSWERSCOPE_ENGINES_HOME"
 
-// findInstallation returns $ANSWERSCOPE_ENGINES_HOME, else the first deploy/engine with a lock file next to the
-// executable's folder or above the working directory.
+// findInstallation returns $ANSWERSCOPE_ENGINES_HOME, else the deploy/engine with a lock file next to the executable's
+// folder. Only what the go command has built for once looks above the working directory: an operator may stand in a tree
+// that somebody else has planted.
 func findInstallation() (installation, error) {
 	if dir := os.Getenv(installationEnv); dir != "" {
 		if !isInstallation(dir) {
@@ -26,26 +27,31 @@ func findInstallation() (installation, error) {
 		dir, err := filepath.Abs(dir)
 		return installation(dir), err
 	}
-	var roots []string
-	if self, err := os.Executable(); err == nil {
-		if self, err = filepath.EvalSymlinks(self); err == nil {
-			roots = append(roots, filepath.Dir(filepath.Dir(self)))
-		}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
+	dir, errDir := os.Getwd()
+	if err = errors.Join(err, errDir); err != nil {
 		return "", fmt.Errorf("find engines: %w", err)
 	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		roots = append(roots, dir)
-	}
-	for _, root := range append(roots, dir) {
+	for _, root := range installationRoots(self, dir) {
 		if candidate := filepath.Join(root, "deploy", "engine"); isInstallation(candidate) {
 			return installation(candidate), nil
 		}
 	}
-	return "", errors.New("find engines: no deploy/engine beside the executable or above the working directory; " +
-		"set " + installationEnv)
+	return "", errors.New("find engines: no deploy/engine beside the executable; set " + installationEnv)
+}
+
+// installationRoots returns the directories that may have a deploy/engine.
+func installationRoots(executable, workingDir string) []string {
+	roots := []string{filepath.Dir(filepath.Dir(executable))}
+	if strings.Contains(executable, string(filepath.Separator)+"go-build") {
+		for dir := workingDir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			roots = append(roots, dir)
+		}
+	}
+	return roots
 }
 
 func isInstallation(dir string) bool {

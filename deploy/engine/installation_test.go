@@ -79,3 +79,17 @@ func TestTheInstallationIsFoundAboveTheWorkingDirectory(t *testing.T) {
 		t.Errorf("an installation without lock file: %v", err)
 	}
 }
+
+// Once, an operator's binary took the engines of whatever tree it was started in.
+func TestOnlyBuildsOfAMomentLookAboveTheWorkingDirectory(t *testing.T) {
+	for executable, want := range map[string]string{
+		"/usr/local/bin/answerscope":              "/usr/local",
+		"/opt/answerscope/bin/answerscope":        "/opt/answerscope",
+		"/tmp/go-build1/b001/engine.test":         "/tmp/go-build1 /planted/tree /planted",
+		"/var/tmp/go-build1/b001/exe/answerscope": "/var/tmp/go-build1/b001 /planted/tree /planted",
+	} {
+		if got := strings.Join(installationRoots(executable, "/planted/tree"), " "); got != want {
+			t.Errorf("%s looks in %s, want %s", executable, got, want)
+		}
+	}
+}

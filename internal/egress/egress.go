@@ -48,7 +48,7 @@ type refusal string
 func (r refusal) Error() string { return string(r) }
 
 const (
-	notPublic = refusal("address not public")
+	notPublic = refusal("no public address")
 	notOpen   = refusal("http to an address outside ANSWERSCOPE_EGRESS_ALLOW")
 )
 
@@ -197,7 +197,7 @@ func Reason(err error) string {
 	case is[*tls.CertificateVerificationError](err):
 		return "certificate"
 	case is[*net.DNSError](err):
-		return "name not resolved"
+		return string(notPublic) // whether a name of this network exists is not told
 	case errors.Is(err, http.ErrSchemeMismatch), is[tls.RecordHeaderError](err), is[tls.AlertError](err):
 		return "no TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -107,7 +107,7 @@ func TestAHomePageIsFetchedFromPublicAddressesAlone(t *testing.T) {
 		"::ffff:127.0.0.1", "64:ff9b::7f00:1", "fd00::1", "fe80::1", "2002:7f00:1::1",
 	} {
 		p := pagesBy(nil, (&names{addresses: map[string][]string{"home.example.": {address}}}).dialer(t))
-		refused(t, p, "home.example:"+port, "https: address not public, http: address not public")
+		refused(t, p, "home.example:"+port, "https: no public address, http: no public address")
 	}
 	system, err := NewPages(nil)
 	if err != nil {
@@ -116,11 +116,11 @@ func TestAHomePageIsFetchedFromPublicAddressesAlone(t *testing.T) {
 	for _, domain := range []string{
 		"127.0.0.1:" + port, "[::1]:" + port, "169.254.169.254", "10.0.0.1", "[::ffff:127.0.0.1]:" + port,
 	} {
-		refused(t, system, domain, "address not public")
+		refused(t, system, domain, "no public address")
 	}
 	// some systems read these as 127.0.0.1
 	for host, want := range map[string]string{
-		"127.1": "name not resolved", "2130706433": "name not resolved", "0x7f.1": "address not public",
+		"127.1": "no public address", "2130706433": "no public address", "0x7f.1": "no public address",
 	} {
 		p := pagesBy(nil, (&names{addresses: map[string][]string{host + ".": {"127.0.0.1"}}}).dialer(t))
 		refused(t, p, host+":"+port, want)
@@ -154,7 +154,7 @@ func TestAHomePageIsNotRedirectedElsewhere(t *testing.T) {
 		{"http://ann:secret@home.example:" + victim + "/", "not on home.example"},
 		{"http://home.example.evil.example/", "not on home.example"},
 		{"http://evilhome.example/", "not on home.example"},
-		{"http://in.home.example:" + victim + "/", "address not public"},
+		{"http://in.home.example:" + victim + "/", "no public address"},
 		{"ftp://home.example/", "cannot be fetched"},
 		// 127.0.0.2 has no such port
 		{"http://home.example:" + victim + "/" + strings.Repeat("a", 900), "connection refused"},
@@ -174,7 +174,7 @@ func TestAHomePageThatChangesItsAddressIsRefused(t *testing.T) {
 	port, requests := site(t, map[string]http.HandlerFunc{"/": page("text/html", "")})
 	_, untouched := listen(t, "127.0.0.1:"+port)
 	p := pagesOf(t, map[string][]string{"home.example.": {"127.0.0.2", "127.0.0.1"}})
-	refused(t, p, "home.example:"+port, "https: no TLS, http: address not public")
+	refused(t, p, "home.example:"+port, "https: no TLS, http: no public address")
 	untouched()
 	if requests() != "" {
 		t.Error(requests())

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -46,14 +48,31 @@ func NewAdmin(listener net.Listener, ready *Readiness, metrics prometheus.Gather
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	// A page of another site reaches what listens on this machine alone by a name that its owner resolves to it. What
+	// listens elsewhere has names of its network.
+	address, isTCP := listener.Addr().(*net.TCPAddr)
+	isLocal := isTCP && address.IP.IsLoopback()
 	return &Admin{listener: listener, server: &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Content-Type-Options", "nosniff")
+			if isLocal && !isAddress(r.Host) {
+				http.Error(w, "want an IP address or localhost as Host", http.StatusMisdirectedRequest)
+				return
+			}
 			mux.ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: 5 * time.Second,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
+}
+
+// isAddress reports whether a Host is an IP address, or a name of one label, such as localhost.
+func isAddress(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil || !strings.Contains(host, ".")
 }
 
 // URL is where the operator looks, http://127.0.0.1:9090.

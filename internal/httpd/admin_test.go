@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,23 @@ func TestReadyzSaysWhatIsNotReady(t *testing.T) {
 	}
 	if response, _ := ask(t, "GET", admin.URL()+"/debug/pprof/cmdline"); response.StatusCode != 200 {
 		t.Errorf("pprof: %d", response.StatusCode)
+	}
+	// A name of another site may lead its page in the operator's browser here.
+	for host, want := range map[string]int{
+		"evil.example:9090": 421, "localhost:9090": 200, "pipeline:9090": 200, "[::1]:9090": 200, "10.0.0.7": 200,
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, admin.URL()+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.Body.Close(); response.StatusCode != want {
+			t.Errorf("as %s: %s, want %d", host, response.Status, want)
+		}
 	}
 	cancel()
 	if err := <-done; err != nil {

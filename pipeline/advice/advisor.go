@@ -52,12 +52,17 @@ func (a *Advisor) Changed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.adviseAll(ctx, slices.DeleteFunc(due, func(d postgres.DueAdvice) bool {
+	settled := slices.DeleteFunc(due, func(d postgres.DueAdvice) bool {
 		return !slices.ContainsFunc(before, func(b postgres.DueAdvice) bool {
 			return b.BrandID == d.BrandID && string(b.Inputs) == string(d.Inputs)
 		})
-	}))
+	})
+	return a.adviseAll(ctx, settled[:min(len(settled), brandsAtOnce)])
 }
+
+// brandsAtOnce is how many changed brands are computed before it is looked again what is due, in about a minute: an
+// organization that adds thousands does not hold up another one that adds one meanwhile.
+const brandsAtOnce = 400
 
 // Nightly computes all brands, since the window has moved, and deletes what expired long ago.
 func (a *Advisor) Nightly(ctx context.Context) error {

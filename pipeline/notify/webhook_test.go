@@ -359,7 +359,7 @@ func TestAnOutcomeSaysHowTheAttemptEnded(t *testing.T) {
 		"has no secret":          {},
 		"is not whsec_":          s.delivery("webhook", server.URL, "webhook.test", nil, "whsec_?"),
 		"connection refused":     s.delivery("webhook", "http://127.0.0.1:1", "webhook.test", nil, secretOf("c")),
-		"address not public":     s.delivery("webhook", "https://10.0.0.1", "webhook.test", nil, secretOf("c")),
+		"no public address":      s.delivery("webhook", "https://10.0.0.1", "webhook.test", nil, secretOf("c")),
 		"the URL cannot be read": s.delivery("webhook", "https://exa mple", "webhook.test", nil, secretOf("c")),
 	} {
 		if end := s.Send(t.Context(), d); !strings.Contains(end.Error, name) || len(end.Error) > 200 || end.Code != 0 {

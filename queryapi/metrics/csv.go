@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -155,11 +156,21 @@ func cellText(value reflect.Value) string {
 		}
 		text = value.String()
 	}
-	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		return "'" + text
+	if formula.MatchString(text) {
+		text = "'" + text
+	}
+	if !strings.ContainsAny(text, "\",\r\n") { // the writer does not quote it
+		text = laterFormula.ReplaceAllString(text, "$1'$2")
 	}
 	return text
 }
+
+// formula matches a text that a spreadsheet takes for one, also after characters that are not seen and with signs of
+// full width; laterFormula one after a ; or tab, which separate cells in many countries.
+var (
+	formula      = regexp.MustCompile(`^[\p{Z}\p{Cf}]*[=+\-@＝＋－＠\t\r\n]`)
+	laterFormula = regexp.MustCompile(`([;\t][\p{Z}\p{Cf}]*)([=+\-@＝＋－＠])`)
+)
 
 // csv writes the table of a body by RFC 4180. Line breaks in a cell stay as they are, which the writer's own UseCRLF
 // would change too.

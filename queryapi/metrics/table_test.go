@@ -151,7 +151,7 @@ func jsonCell(value any) string {
 func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
-	s.addRivals(t, []string{"=1+1", "+49", "-x", "@sum", "a,b", `"q"`, "ü = 1"})
+	s.addRivals(t, []string{"=1+1", "+49", "-x", "@sum", "a,b", `"q"`, "ü = 1", "x;=cmd|A0", "＝1+1", "\ufeff=1+1"})
 	s.addFacts(t, answerFact{On: "2026-03-30", Prompt: "zwei\nZeilen\r", Text: "Lumen"},
 		answerFact{On: "2026-03-30", Prompt: "=HYPERLINK(\"x\")", Text: "Lumen"})
 	r := s.ask(t, http.MethodGet, "/api/v1/competitor-comparison?table=competitors&brand_id="+s.ids["lumen"],
@@ -164,7 +164,8 @@ func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	for _, line := range lines {
 		names = append(names, line[1])
 	}
-	if want := []string{"name", `"q"`, "'+49", "'-x", "'=1+1", "'@sum", "a,b", "ü = 1"}; !slices.Equal(names, want) {
+	if want := []string{"name", `"q"`, "'+49", "'-x", "'=1+1", "'@sum", "a,b",
+		"x;'=cmd|A0", "ü = 1", "'\ufeff=1+1", "'＝1+1"}; !slices.Equal(names, want) {
 		t.Errorf("names are %q, want %q", names, want)
 	}
 	page := "/api/v1/prompt-performance?limit=1&model=gpt,a;b&brand_id=" + s.ids["lumen"]

@@ -218,7 +218,7 @@ func TestAPageThatCannotBeReadHasAReason(t *testing.T) {
 	for domain, reason := range map[string]string{
 		"":          "the brand has no domain: add one in Settings",
 		"127.0.0.9": "127.0.0.9:",
-		"10.0.0.1":  "cannot be fetched (https: address not public, http: address not public)",
+		"10.0.0.1":  "cannot be fetched (https: no public address, http: no public address)",
 	} {
 		w.exec(t, "DELETE FROM public.brand_domains WHERE brand_id = $1", w.brands[0].ID)
 		if domain != "" {

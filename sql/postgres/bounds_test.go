@@ -4,8 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Once, a member added 6,000 brands and 100,000 domains in three requests. The limit is of what clients add: here a
@@ -106,5 +110,45 @@ func TestTheAuditLogHasDeletionsAndNoTexts(t *testing.T) {
 	w.run(t, "DELETE FROM public.brands WHERE id = "+brand)
 	if n := one[int](t, w.root, "SELECT count(*) FROM public.audit_log WHERE action = 'prompts deleted'"); n != 1 {
 		t.Errorf("%d lines of deleted prompts, want one", n)
+	}
+}
+
+// Once, 2,010 brands of one organization were computed before the first of another.
+func TestBrandsOfOrganizationsTakeTurns(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	w.run(t, "UPDATE public.brands SET is_active = true",
+		"UPDATE public.tracking_jobs SET status = 'completed', phase = 'done'", "DELETE FROM public.brand_platforms",
+		"DELETE FROM private.rereads",
+		"INSERT INTO public.brands (organization_id, name) SELECT o.id, 'More ' || n FROM public.organizations AS o, "+
+			"generate_series(1, 3) AS n")
+	organizations := map[uuid.UUID]uuid.UUID{}
+	for _, id := range list[uuid.UUID](t, w.root, "SELECT id FROM public.brands") {
+		organizations[id] = one[uuid.UUID](t, w.root, "SELECT organization_id FROM public.brands WHERE id = $1", id)
+	}
+	turns := map[string][]uuid.UUID{}
+	due, err := w.db.BrandsToAdvise(t.Context(), nil, postgres.AdviceVersions{Rules: 1, Extract: 1}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range due {
+		turns["advice"] = append(turns["advice"], organizations[d.BrandID])
+	}
+	brands, err := w.db.BrandsToJudge(t.Context(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range brands {
+		turns["verdicts"] = append(turns["verdicts"], organizations[b.ID])
+	}
+	for what, order := range turns {
+		for i := 0; i < len(order); i += 2 {
+			if len(order) != 8 || order[i] == order[i+1] {
+				t.Fatalf("%s: %v, want the two organizations in turns", what, order)
+			}
+		}
+	}
+	if len(turns) != 2 {
+		t.Errorf("only %v", turns)
 	}
 }

@@ -22,9 +22,6 @@ const (
 	analystsPart   = "analysts"
 )
 
-// clickHouseName is the name of ClickHouse's backup below the only directory in which the server writes and reads one.
-const clickHouseName = "answerscope"
-
 // Stores dump PostgreSQL into a directory, and have ClickHouse write a backup of a name.
 type Stores struct {
 	Postgres   func(dir string) error
@@ -61,11 +58,11 @@ func Write(dataDir, dir string, stores Stores, progress func(dir, part string, t
 
 // writeClickHouse copies what the server has written into its own directory.
 func writeClickHouse(dataDir, to string, stores Stores) error {
-	written := engine.BackupDir(dataDir, clickHouseName)
+	written := engine.BackupDir(dataDir)
 	if err := os.RemoveAll(written); err != nil { // of an interrupted backup
 		return err
 	}
-	err := stores.ClickHouse(clickHouseName)
+	err := stores.ClickHouse(engine.BackupName)
 	if err == nil {
 		err = copyDir(written, to)
 	}
@@ -101,12 +98,12 @@ func RestoreStores(dir, dataDir string, stores Stores) error {
 	if err := stores.Postgres(filepath.Join(dir, postgresPart)); err != nil {
 		return err
 	}
-	readable := engine.BackupDir(dataDir, clickHouseName)
+	readable := engine.BackupDir(dataDir)
 	if err := copyDir(filepath.Join(dir, clickHousePart), readable); err != nil {
 		return err
 	}
 	if err := engine.GiveBackup(dataDir); err != nil {
 		return err
 	}
-	return errors.Join(stores.ClickHouse(clickHouseName), os.RemoveAll(readable))
+	return errors.Join(stores.ClickHouse(engine.BackupName), os.RemoveAll(readable))
 }

@@ -82,7 +82,14 @@ func TestABackupComesBack(t *testing.T) {
 		!strings.Contains(r.Stderr, "holds an installation already") {
 		t.Errorf("a second restore: status %d, %s", r.Status, r.Stderr)
 	}
+	left := filepath.Join(fresh, "clickhouse", "data", "backups", "answerscope")
+	if err := os.MkdirAll(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	back := run.Serve(t, env, "all")
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("what an interrupted backup left is there: %v", err)
+	}
 	visits := func() int64 {
 		var got run.Traffic
 		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, keys["acme"])

@@ -3,6 +3,7 @@ package feed
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/secret"
@@ -32,15 +33,28 @@ type Link struct {
 func (l *Link) Headline() string {
 	switch l.Template {
 	case Confirm:
-		return "Do you want mails from " + l.Organization + "?"
+		return "Do you want mails from " + quoted(l.Organization) + "?"
 	case Invite:
-		return cmp.Or(l.By, "The operator") + " invites you to " + l.Organization
+		return cmp.Or(l.By, "The operator") + " invites you to " + quoted(l.Organization)
 	case ResetPassword:
 		return "Choose a new password"
 	case PasswordChanged:
 		return "Your password was changed"
 	}
 	return "A test of answerscope's mail"
+}
+
+// maxQuoted is how many characters of a name a subject has.
+const maxQuoted = 60
+
+// quoted returns a name that a stranger reads in a subject as a name: whoever is invited may invite to an organization
+// called "your account is locked, confirm at https://…".
+func quoted(name string) string {
+	name = strings.ReplaceAll(name, "://", " ")
+	if letters := []rune(name); len(letters) > maxQuoted {
+		name = string(letters[:maxQuoted]) + "…"
+	}
+	return "“" + name + "”"
 }
 
 // Seal encrypts the data, for private.mails.sealed. Only the mail of this recipient opens it.

@@ -126,7 +126,9 @@ func (s *Sender) message(m postgres.Mail) (*mail.Msg, error) {
 	if err := msg.To(m.Recipient); err != nil {
 		return nil, fmt.Errorf("%w: read recipient of mail %s: %w", errRefused, m.ID, err)
 	}
-	msg.Subject(written.Subject)
+	// A name that looks like an encoded word would be decoded by the reader. One character that is not ASCII, and not
+	// seen, has the whole subject encoded.
+	msg.Subject(strings.ReplaceAll(written.Subject, "=?", "=\u2060?"))
 	msg.SetMessageIDWithValue(m.ID.String() + s.from.Address[strings.LastIndexByte(s.from.Address, '@'):])
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	if stop := stopURL(m, s.publicURL); stop != "" { // RFC 8058

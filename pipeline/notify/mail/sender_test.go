@@ -9,10 +9,12 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net"
 	netmail "net/mail"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -313,7 +315,9 @@ func TestReceiversReadTheLetters(t *testing.T) {
 	}
 	r := newRelay(t, nil, false)
 	var sent []postgres.Mail
-	for _, l := range letters(t) {
+	encoded := letters(t)["tracking.skipped"]
+	encoded.Data = bytes.ReplaceAll(encoded.Data, []byte(`"Lumen"`), []byte(`"=?utf-8?q?Evil?="`))
+	for _, l := range append(slices.Collect(maps.Values(letters(t))), encoded) {
 		if reply, err := r.send(t, local, l); err != nil {
 			t.Fatal(reply, err)
 		}
@@ -340,7 +344,8 @@ func TestReceiversReadTheLetters(t *testing.T) {
 	}
 	for i, l := range sent {
 		got, want := read[i], write(t, l)
-		if got.Subject != want.Subject || got.Text != want.Text || got.HTML != want.HTML {
+		subject := strings.ReplaceAll(got.Subject, "\u2060", "") // has a name not decoded
+		if subject != want.Subject || got.Text != want.Text || got.HTML != want.HTML {
 			t.Errorf("%s was read as %+v", l.Template, got)
 		}
 		if got.From != `"Acmé alerts" <alerts@answers.example>` || got.To != l.Recipient ||

@@ -29,4 +29,7 @@ WHERE b.is_active
         AND p.next_check_at < ($1::date + 1)::timestamp AT TIME ZONE 'UTC')
   AND NOT EXISTS (
       SELECT FROM private.rereads AS r WHERE r.brand_id = b.id AND (r.asked_at IS NOT NULL OR r.finished_at IS NULL))
-ORDER BY b.organization_id, b.id
+-- A brand of each organization, then the second ones: many brands of one hold up no other's.
+ORDER BY
+    row_number() OVER (PARTITION BY b.organization_id ORDER BY b.id),
+    b.organization_id
