@@ -47,7 +47,8 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 		t.Error("the session of before goes on")
 	}
 	w.client().signIn(t, "ann@example.com", password).is(t, "the password of before", http.StatusBadRequest)
-	if value[int](t, w, "SELECT count(*) FROM public.api_keys WHERE user_id = $1 AND revoked_at IS NULL", w.ann.ID) > 0 {
+	if value[int](t, w, "SELECT count(*) FROM public.api_keys WHERE user_id = $1 AND revoked_at IS NULL",
+		w.ann.ID) > 0 {
 		t.Error("the API key of before works on")
 	}
 	if lines := w.audit(t,

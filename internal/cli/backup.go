@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/deploy/engine/backup"
@@ -49,6 +50,9 @@ func (c *backupCmd) Run(ctx context.Context, p *process) error {
 	}
 	on, err := p.connect(ctx, service.Everything)
 	if err != nil {
+		return err
+	}
+	if err := on.DB.LogAudit(ctx, "backed up", uuid.Nil, c.Dir); err != nil {
 		return err
 	}
 	begun := time.Now().UTC()

@@ -50,6 +50,9 @@ func (c *exportCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
+	if err := on.DB.LogAudit(ctx, "exported", organization.ID, c.What+" of "+brand.Slug); err != nil {
+		return err
+	}
 	exported.OrganizationID, exported.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
 	out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.newMeter("export: bytes written", 0)}
 	err = clickhouse.Export(ctx, on.ClickHouse, c.What, exported, format, out)

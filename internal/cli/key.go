@@ -166,6 +166,9 @@ func (c *secretsRotate) Run(ctx context.Context, p *process, db *postgres.DB) er
 	if err != nil {
 		return usageError{err}
 	}
+	if err := db.LogAudit(ctx, "secrets rotated", uuid.Nil, "all"); err != nil {
+		return err
+	}
 	resealed, err := db.Reseal(ctx, ring.Reseal)
 	if err != nil {
 		return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)

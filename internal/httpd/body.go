@@ -80,12 +80,12 @@ func (s *Server) checkHeaders(header *fasthttp.RequestHeader) (limit int, err er
 	if !valid {
 		return 0, errFraming
 	}
-	limit, own := s.bodyLimit(header)
+	limit, isDecided := s.bodyLimit(header)
 	if length > int64(limit) {
 		return 0, fiber.ErrRequestEntityTooLarge
 	}
 	isStranger := func() bool {
-		return !own && !slices.ContainsFunc(credentials, func(name string) bool { return len(header.Peek(name)) > 0 })
+		return !isDecided && !slices.ContainsFunc(credentials, func(name string) bool { return len(header.Peek(name)) > 0 })
 	}
 	if limit > smallBody && (length > smallBody || length < 0) && isStranger() {
 		if length > smallBody {
@@ -96,8 +96,8 @@ func (s *Server) checkHeaders(header *fasthttp.RequestHeader) (limit int, err er
 	return limit, nil
 }
 
-// bodyLimit is the limit of the surface that a request is for, or the listener's. Own is one that LimitOf decided.
-func (s *Server) bodyLimit(header *fasthttp.RequestHeader) (limit int, own bool) {
+// bodyLimit is the limit of the surface that a request is for, or the listener's. isDecided: by its LimitOf.
+func (s *Server) bodyLimit(header *fasthttp.RequestHeader) (limit int, isDecided bool) {
 	if !slices.ContainsFunc(s.surfaces, func(surface Surface) bool { return surface.BodyLimit > 0 }) {
 		return s.cfg.BodyLimit, false
 	}
@@ -124,11 +124,11 @@ type growingBody struct {
 
 // read reads a body to its end. The length is of Content-Length, or -1.
 func (b *growingBody) read(stream io.Reader, length int) error {
-	most := b.limit + 1 // one more byte shows that there are too many
+	end := b.limit + 1 // one more byte shows that there are too many
 	if length >= 0 {
-		most = length
+		end = length
 	}
-	b.bytes = make([]byte, 0, min(most, firstRead))
+	b.bytes = make([]byte, 0, min(end, firstRead))
 	for {
 		n, err := stream.Read(b.bytes[len(b.bytes):cap(b.bytes)])
 		b.bytes = b.bytes[:len(b.bytes)+n]
@@ -142,8 +142,8 @@ func (b *growingBody) read(stream io.Reader, length int) error {
 		case err != nil:
 			return readError(err)
 		}
-		if len(b.bytes) == cap(b.bytes) && len(b.bytes) < most {
-			if err := b.grow(min(most, 2*cap(b.bytes))); err != nil {
+		if len(b.bytes) == cap(b.bytes) && len(b.bytes) < end {
+			if err := b.grow(min(end, 2*cap(b.bytes))); err != nil {
 				return err
 			}
 		}

@@ -88,10 +88,10 @@ func (p *Provider) openDashboard(c *fiber.Ctx) error {
 		return err
 	}
 	user, err := p.authenticate(c)
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.Enter(c, user.ID, 0)
 	}
-	if err := p.Enter(c, user.ID, 0); err != nil {
+	if p.logSignIn(c, user.ID, "password", err); err != nil {
 		return err
 	}
 	return c.SendStatus(http.StatusNoContent)

@@ -193,7 +193,9 @@ func (p *Provider) enterAs(c *fiber.Ctx, identity postgres.ExternalIdentity) err
 	if err != nil {
 		return p.refuseIdentity(identity, err)
 	}
-	return p.Enter(c, user, oidcSession)
+	err = p.Enter(c, user, oidcSession)
+	p.logSignIn(c, user, "OIDC", err)
+	return err
 }
 
 // refuseIdentity returns the public error of an identity that is let in nowhere.

@@ -201,7 +201,11 @@ func TestWrongCredentialsAreAllAlike(t *testing.T) {
 		"by phone":              `{"phone":"+43","password":"x"}`,
 		"empty":                 `{}`, "null": `null`,
 	} {
+		before := strings.Count(w.log.String(), `msg="sign-in refused"`)
 		a := w.ask(t, "POST", "/auth/v1/token?grant_type=password", body)
+		if strings.Count(w.log.String(), `msg="sign-in refused"`) != before+1 {
+			t.Errorf("%s: no line in the log", name)
+		}
 		a.refused(t, name, 400, "invalid_credentials")
 		if same == "" {
 			same = a.text

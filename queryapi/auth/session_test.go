@@ -65,6 +65,9 @@ func TestASessionIsWhatClientsOfGoTrueKnow(t *testing.T) {
 		key["d"] != nil {
 		t.Errorf("published %s", published.text)
 	}
+	if !strings.Contains(w.log.String(), `msg="signed in" user=`+w.ann.ID.String()+" client=127.0.0.1/32 by=password") {
+		t.Error("the sign-in is not in the log")
+	}
 	if strings.Contains(w.log.String(), rightPassword) ||
 		strings.Contains(w.log.String(), a.body["refresh_token"].(string)) {
 		t.Error("a secret is in the log")

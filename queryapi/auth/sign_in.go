@@ -42,16 +42,15 @@ func (p *Provider) token(c *fiber.Ctx) error {
 }
 
 func (p *Provider) signIn(c *fiber.Ctx) error {
+	refresh, session := rand.Text(), uuid.Nil
 	user, err := p.authenticate(c)
-	if err != nil {
-		return err
+	if err == nil {
+		session, err = p.db.OpenSession(c.UserContext(), user.ID, sha256.Sum256([]byte(refresh)))
 	}
-	refresh := rand.Text()
-	session, err := p.db.OpenSession(c.UserContext(), user.ID, sha256.Sum256([]byte(refresh)))
 	if errors.Is(err, postgres.ErrNotFound) { // disabled
-		return errCredentials
+		err = errCredentials
 	}
-	if err != nil {
+	if p.logSignIn(c, user.ID, "password", err); err != nil {
 		return err
 	}
 	return p.sendSession(c, user.ID, session, refresh)
@@ -75,6 +74,16 @@ func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
 		c.Set(fiber.HeaderRetryAfter, "1")
 	}
 	return user, err
+}
+
+// logSignIn logs a sign-in of a user, uuid.Nil for an unknown address, that has succeeded or was refused.
+func (p *Provider) logSignIn(c *fiber.Ctx, user uuid.UUID, by string, err error) {
+	switch attributes := []any{"user", user, "client", p.Client(c), "by", by}; {
+	case err == nil:
+		p.log.Info("signed in", attributes...)
+	case errors.Is(err, errCredentials):
+		p.log.Info("sign-in refused", attributes...)
+	}
 }
 
 // checkPassword finds the user of an address and a password. An unknown address takes as long as a known one.

@@ -17,7 +17,8 @@ import (
 func TestClientsAddWithinLimits(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	tables := list[string](t, w.root, `SELECT tgrelid::regclass || ' ' || split_part(encode(tgargs, 'escape'), '\000', 1)
+	tables := list[string](t, w.root, `
+		SELECT tgrelid::regclass || ' ' || split_part(encode(tgargs, 'escape'), '\000', 1)
 		FROM pg_trigger WHERE tgname = 'limit_added' ORDER BY tgrelid::regclass::text`)
 	if want := []string{
 		"annotations 10000", "brand_domains 5000", "brands 1000", "competitors 10000", "content_briefs 2000",

@@ -111,7 +111,8 @@ func TestTheOperatorsBudgetHoldsBesideTheOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner, err := db.AddUser(t.Context(), NewUser{Email: "o@lumen.example", OrganizationID: organization.ID, Role: "owner"})
+	owner, err := db.AddUser(t.Context(),
+		NewUser{Email: "o@lumen.example", OrganizationID: organization.ID, Role: "owner"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +142,8 @@ func TestTheOperatorsBudgetHoldsBesideTheOwners(t *testing.T) {
 		want              string // limit of five runs
 		shown             *int64
 	}{
-		{&three, nil, "3", &three}, {&three, &five, "3", &three}, {&five, &three, "3", &three}, {nil, &three, "3", &three},
-		{nil, nil, "fits", nil},
+		{&three, nil, "3", &three}, {&three, &five, "3", &three}, {&five, &three, "3", &three},
+		{nil, &three, "3", &three}, {nil, nil, "fits", nil},
 	} {
 		set(uuid.Nil, "", c.operators)
 		set(owner.ID, "", c.owners)

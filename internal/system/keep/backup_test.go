@@ -148,8 +148,8 @@ func bodiesOf(t *testing.T, s *run.Server, key, brand string) map[string]string 
 	return bodies
 }
 
-// interruptRestore has a restore end when the files are in place and the engines are not found. Once, a start on what it
-// left was a healthy installation whose figures were all 0.
+// interruptRestore has a restore end when the files are in place and the engines are not found. Once, a start on what
+// it left was a healthy installation whose figures were all 0.
 func interruptRestore(t *testing.T, env []string, backup, fresh string) {
 	t.Helper()
 	r := run.ToEnd(t, append(slices.Clone(env), "ANSWERSCOPE_ENGINES_HOME="+fresh), "", "restore", backup)
