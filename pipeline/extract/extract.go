@@ -10,31 +10,25 @@ import (
 )
 
 // Read is the reader of version Version. It takes time linear in the answer.
-func Read(a *event.Answer) Reading {
-	return read(a, namesOf(&a.Brand.Entity, a.Competitors, Spelled))
-}
+func Read(a *event.Answer) Reading { return current.read(a) }
 
-// readVersion1 does not find a name whose umlaut is written as two letters.
-func readVersion1(a *event.Answer) Reading {
-	return read(a, namesOf(&a.Brand.Entity, a.Competitors, func(name string) string { return name }))
-}
-
-func read(a *event.Answer, tracked *names) Reading {
+func (r *rules) read(a *event.Answer) Reading {
+	tracked := r.namesOf(&a.Brand.Entity, a.Competitors)
 	entities := entitiesOf(a, tracked)
-	r := Reading{
+	reading := Reading{
 		Branded:         branded(&a.Prompt, tracked),
 		Cards:           cardsOf(a, tracked),
 		SentimentMethod: SentimentMethod,
 	}
 	citations, cited, byEntity := citationsOf(a)
-	r.Citations = citations
+	reading.Citations = citations
 	for i := range entities {
 		e := &entities[i]
 		e.Citations = byEntity[i]
 		e.VisibilityScore = visibilityScore(e, cited, i == 0)
 	}
-	r.Brand, r.Competitors = entities[0], entities[1:]
-	return r
+	reading.Brand, reading.Competitors = entities[0], entities[1:]
+	return reading
 }
 
 // branded reports whether the prompt is about the brand: by its field, else by whether its text names the brand.
@@ -48,9 +42,9 @@ func branded(p *event.Prompt, tracked *names) bool {
 // entitiesOf reads the text: the brand first, then the competitors, without their citations and scores.
 func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	entities := make([]EntityReading, tracked.entities)
-	text := Prose(a.Text)
+	text := tracked.prose(a.Text)
 	english := isEnglish(a.Language, text)
-	folded, cut := foldSentences(text, english)
+	folded, cut := tracked.foldSentences(text, english)
 
 	tones := make([]tone, len(entities))
 	counted := make([]int, len(entities)) // the last sentence counted for each entity, 1-based
@@ -81,8 +75,8 @@ func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 }
 
 // foldSentences folds text and, if cut is set, cuts it into sentences.
-func foldSentences(text string, cut bool) (folded []byte, s sentences) {
-	f := folder{out: make([]byte, 0, len(text)+len(text)/8)}
+func (r *rules) foldSentences(text string, cut bool) (folded []byte, s sentences) {
+	f := folder{letters: r.alphabet(), out: make([]byte, 0, len(text)+len(text)/8)}
 	if !cut {
 		f.add(text)
 		return f.out, s

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"regexp"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -10,8 +12,82 @@ import (
 )
 
 // Fold brings text and names to the form in which they are compared.
-func Fold(s string) string {
-	var f folder
+func Fold(s string) string { return presentAlphabet().fold(s) }
+
+// Plain is a text for people and for other readings: without characters that nobody sees and signs of trade, of which
+// one between two words is a space, and with the apostrophe and the dash of ASCII.
+func Plain(text string) string {
+	a := presentAlphabet()
+	signed := false
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r < utf8.RuneSelf && r != '`':
+			return r
+		case a.isUnseen(r):
+			return -1
+		case a.isTrademark(r):
+			signed = true
+			return 0
+		case r == '´' || a.plain(r) == '\'':
+			return '\''
+		case a.plain(r) == '-':
+			return '-'
+		}
+		return r
+	}, text)
+	if signed {
+		text = strings.ReplaceAll(lastSigns.ReplaceAllString(text, "$1"), "\x00", " ")
+	}
+	return text
+}
+
+// lastSigns matches signs of trade that no word follows at once.
+var lastSigns = regexp.MustCompile(`\x00+([^\pL\pN\x00]|$)`)
+
+// An alphabet says how characters fold.
+type alphabet struct {
+	ascii     [utf8.RuneSelf]byte
+	asciiText string
+	table     [tableEnd]folding
+	// asSeen drops what nobody sees, and knows more signs and apostrophes: version 4 and later.
+	asSeen bool
+}
+
+// tableEnd bounds the characters that fold by table: the alphabets, common signs, Kana.
+const tableEnd = 0x3400
+
+// A folding has the folded form of one character. The character stands alone if normalisation neither joins it to the
+// previous one nor counts it as a mark.
+type folding struct {
+	alone   bool
+	settled bool // folds to itself and keeps the marks after it
+	unseen  bool // folds to nothing
+	folded  string
+}
+
+var (
+	presentAlphabet = sync.OnceValue(func() *alphabet { return makeAlphabet(true) })
+	formerAlphabet  = sync.OnceValue(func() *alphabet { return makeAlphabet(false) }) // up to version 3
+)
+
+func makeAlphabet(asSeen bool) *alphabet {
+	a := &alphabet{asSeen: asSeen}
+	for c := range a.ascii {
+		a.ascii[c] = byte(a.plain(unicode.ToLower(rune(c))))
+	}
+	a.asciiText = string(a.ascii[:])
+	for r := rune(utf8.RuneSelf); r < tableEnd; r++ {
+		unfolded := string(r)
+		folded := a.foldSlow(unfolded)
+		a.table[r] = folding{
+			a.standsAloneSlow(r), folded == unfolded && !losesMarks(r), a.isUnseen(r), folded,
+		}
+	}
+	return a
+}
+
+func (a *alphabet) fold(s string) string {
+	f := folder{letters: a}
 	f.add(s)
 	return string(f.out)
 }
@@ -23,38 +99,46 @@ func Fold(s string) string {
 // one that does folds by itself, ASCII by a table of bytes, the scripts below tableEnd by a table of characters. The
 // rest goes through foldSlow, cut where no character composes with the previous one.
 type folder struct {
+	letters *alphabet
 	out     []byte
 	inSpace bool // out ends in a space
 }
 
 func (f *folder) add(s string) {
+	a := f.letters
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
-			f.put(asciiFold[c])
+			f.put(a.ascii[c])
 			i++
 			continue
 		}
-		folded, end := foldFirst(s, i)
+		folded, end := a.foldFirst(s, i)
 		f.putAll(folded)
 		i = end
 	}
 }
 
 // foldFirst folds the first characters of s[i:], as few as fold by themselves, and returns their end.
-func foldFirst(s string, i int) (folded string, end int) {
+func (a *alphabet) foldFirst(s string, i int) (folded string, end int) {
 	r, n := utf8.DecodeRuneInString(s[i:])
-	alone, folded := foldAlone(r)
+	alone, folded := a.foldAlone(r)
 	end = i + n
-	if next, _ := utf8.DecodeRuneInString(s[end:]); end < len(s) && !standsAlone(next) {
-		alone = false
+	for end < len(s) {
+		next, m := utf8.DecodeRuneInString(s[end:])
+		nextAlone, unseen := a.classOf(next)
+		if !unseen {
+			alone = alone && nextAlone
+			break
+		}
+		end += m
 	}
 	if !alone {
-		end = aloneFrom(s, end)
-		if folded = s[i:end]; !isSettled(folded) {
-			folded = foldSlow(folded)
+		end = a.aloneFrom(s, i+n)
+		if folded = s[i:end]; !a.isSettled(folded) {
+			folded = a.foldSlow(folded)
 		}
 	} else if folded == "" {
-		folded = s[i:end]
+		folded = s[i : i+n]
 	}
 	return folded, end
 }
@@ -75,10 +159,10 @@ func (f *folder) putAll(s string) {
 }
 
 // aloneFrom is the first position from i on whose character stands alone.
-func aloneFrom(s string, i int) int {
+func (a *alphabet) aloneFrom(s string, i int) int {
 	for i < len(s) {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if standsAlone(r) {
+		if alone, _ := a.classOf(r); alone {
 			break
 		}
 		i += n
@@ -88,9 +172,9 @@ func aloneFrom(s string, i int) int {
 
 // isSettled reports whether characters fold to themselves, as most letters with marks of Thai and of the scripts of
 // India do.
-func isSettled(s string) bool {
+func (a *alphabet) isSettled(s string) bool {
 	for _, r := range s {
-		if r < utf8.RuneSelf || r >= tableEnd || !foldings()[r].settled {
+		if r < utf8.RuneSelf || r >= tableEnd || !a.table[r].settled {
 			return false
 		}
 	}
@@ -98,11 +182,16 @@ func isSettled(s string) bool {
 }
 
 // foldSlow folds by the definition, except that it does not join spaces.
-func foldSlow(s string) string {
+func (a *alphabet) foldSlow(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
-		if isTrademark(r) {
+		switch {
+		case a.isUnseen(r):
+			continue
+		case a.isTrademark(r):
 			r = ' '
+		case a.asSeen && r == '´': // a space with an accent by its compatibility form
+			r = '\''
 		}
 		out = append(out, r)
 	}
@@ -121,7 +210,7 @@ func foldSlow(s string) string {
 	}
 	out = []rune(norm.NFC.String(string(out)))
 	for i, r := range out {
-		out[i] = plain(r)
+		out[i] = a.plain(r)
 	}
 	return string(out)
 }
@@ -131,23 +220,35 @@ func losesMarks(r rune) bool {
 	return unicode.IsLetter(r) && unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
 
+// apostrophes are further signs that are typed for one; NFKC leaves them.
+const apostrophes = "`′‛ʹʻʽˈ׳"
+
 // caseFold is stateless, so all may share it.
 var caseFold = cases.Fold()
 
-// isTrademark reports whether a sign is written beside a name and is no part of it: ™ ℠, superscripts, subscripts and
-// enclosed numbers and letters.
-func isTrademark(r rune) bool {
+// isTrademark reports whether a sign is written beside a name and is no part of it: ™ ℠ ® ©, superscripts, subscripts
+// and enclosed numbers and letters.
+func (a *alphabet) isTrademark(r rune) bool {
 	switch r {
 	case '™', '℠', '¹', '²', '³':
 		return true
+	case '®', '©', '🅪', '🅫', '🅬':
+		return a.asSeen
 	}
 	return 0x2070 <= r && r <= 0x209C || 0x2460 <= r && r <= 0x24FF
 }
 
+// isUnseen reports whether nobody sees a character: soft hyphens, joiners, spaces without width, marks of direction,
+// selectors of variants.
+func (a *alphabet) isUnseen(r rune) bool {
+	return a.asSeen && r >= 0xAD && (r == 0x34F || unicode.Is(unicode.Variation_Selector, r) ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r))
+}
+
 // plain maps the quotes, dashes and spaces that writers use without difference.
-func plain(r rune) rune {
+func (a *alphabet) plain(r rune) rune {
 	switch {
-	case r == '’' || r == '‘' || r == 'ʼ':
+	case r == '’' || r == '‘' || r == 'ʼ', a.asSeen && strings.ContainsRune(apostrophes, r):
 		return '\''
 	case 0x2010 <= r && r <= 0x2013 || r == 0x2212:
 		return '-'
@@ -161,71 +262,42 @@ func plain(r rune) rune {
 	return r
 }
 
-// tableEnd bounds the characters that fold by table: the alphabets, common signs, Kana.
-const tableEnd = 0x3400
-
-// A folding has the folded form of one character. The character stands alone if normalisation neither joins it to the
-// previous one nor counts it as a mark.
-type folding struct {
-	alone   bool
-	settled bool // folds to itself and keeps the marks after it
-	folded  string
-}
-
-var foldings = sync.OnceValue(func() *[tableEnd]folding {
-	table := new([tableEnd]folding)
-	for r := rune(utf8.RuneSelf); r < tableEnd; r++ {
-		unfolded := string(r)
-		folded := foldSlow(unfolded)
-		table[r] = folding{standsAloneSlow(r), folded == unfolded && !losesMarks(r), folded}
-	}
-	return table
-})
-
 // foldAlone folds a character that stands alone; folded is empty if the character folds to itself.
-func foldAlone(r rune) (alone bool, folded string) {
+func (a *alphabet) foldAlone(r rune) (alone bool, folded string) {
 	switch {
 	case r < utf8.RuneSelf:
-		return true, asciiText[r : r+1]
+		return true, a.asciiText[r : r+1]
 	case r < tableEnd:
-		entry := &foldings()[r]
+		entry := &a.table[r]
 		return entry.alone, entry.folded
 	case isPlainIdeograph(r):
 		return true, ""
-	case !standsAloneSlow(r):
+	case !a.standsAloneSlow(r):
 		return false, ""
 	}
-	return true, foldSlow(string(r))
+	return true, a.foldSlow(string(r))
 }
 
-func standsAlone(r rune) bool {
+// classOf reports whether a character stands alone, and whether nobody sees it. An unseen one does not.
+func (a *alphabet) classOf(r rune) (alone, unseen bool) {
 	switch {
-	case r < utf8.RuneSelf:
-		return true
+	case r < utf8.RuneSelf, isPlainIdeograph(r):
+		return true, false
 	case r < tableEnd:
-		return foldings()[r].alone
+		return a.table[r].alone, a.table[r].unseen
 	}
-	return isPlainIdeograph(r) || standsAloneSlow(r)
+	return a.standsAloneSlow(r), a.isUnseen(r)
 }
 
 // standsAloneSlow decomposes r: Thai AM then begins with a mark, which is dropped after a Latin
 // letter, and a vowel of the Korean keyboard becomes one that joins a previous consonant.
-func standsAloneSlow(r rune) bool {
+func (a *alphabet) standsAloneSlow(r rune) bool {
 	s := norm.NFKD.String(string(r))
 	first, _ := utf8.DecodeRuneInString(s)
-	return !unicode.IsMark(first) && norm.NFKC.PropertiesString(s).BoundaryBefore()
+	return !a.isUnseen(r) && !unicode.IsMark(first) && norm.NFKC.PropertiesString(s).BoundaryBefore()
 }
 
 // isPlainIdeograph reports whether r is a unified ideograph or a Hangul syllable: neither folds.
 func isPlainIdeograph(r rune) bool {
 	return 0x4E00 <= r && r <= 0x9FFF || 0xAC00 <= r && r <= 0xD7A3 || 0x3400 <= r && r <= 0x4DBF
 }
-
-var asciiFold = func() (table [utf8.RuneSelf]byte) {
-	for c := range table {
-		table[c] = byte(plain(unicode.ToLower(rune(c))))
-	}
-	return table
-}()
-
-var asciiText = string(asciiFold[:])

@@ -22,20 +22,20 @@ type Mention struct {
 // Locate returns the mentions that the reader of a version counts, in the order in which they start. A version that
 // this build does not carry is read as the current one. It takes time linear in the text, and a search per mention.
 func Locate(version int, text string, brand *Entity, competitors []Entity) []Mention {
-	spell := Spelled
-	if version == 1 {
-		spell = func(name string) string { return name }
+	r := versions[version]
+	if r == nil {
+		r = current
 	}
-	prose, removed := text, [len(removedParts)][]removal{}
-	for i, find := range removedParts {
+	prose, removed := text, make([][]removal, len(r.parts))
+	for i, find := range r.parts {
 		cuts := find(prose)
 		prose, removed[i] = without(prose, cuts), removals(cuts)
 	}
-	folded, origins := foldFrom(prose)
+	folded, origins := r.alphabet().foldFrom(prose)
 	var mentions []Mention
-	namesOf(brand, competitors, spell).mentions(folded, func(entity, at, end int) {
+	r.namesOf(brand, competitors).mentions(folded, func(entity, at, end int) {
 		first, last := originOf(origins, at).from, originOf(origins, end-1).to-1
-		for _, removals := range slices.Backward(removed[:]) {
+		for _, removals := range slices.Backward(removed) {
 			first, last = before(removals, first).from, before(removals, last).to-1
 		}
 		mentions = append(mentions, Mention{entity, first, last + 1})
@@ -48,22 +48,22 @@ func Locate(version int, text string, brand *Entity, competitors []Entity) []Men
 // to the byte after the previous one, beginning with the part.
 type origin struct {
 	at int
-	cut
+	span
 	bytewise bool
 }
 
 // foldFrom folds a text and returns the origins of the result in their order.
-func foldFrom(s string) (folded []byte, origins []origin) {
-	var f folder
+func (a *alphabet) foldFrom(s string) (folded []byte, origins []origin) {
+	f := folder{letters: a}
 	next := -1 // the byte of s that continues the last origin
 	for i := 0; i < len(s); {
-		part, end := foldFirst(s, i)
+		part, end := a.foldFirst(s, i)
 		at := len(f.out)
 		f.putAll(part)
 		folded := len(f.out) - at
 		bytewise := folded == 1 && end == i+1
 		if folded > 0 && !(bytewise && i == next) {
-			origins = append(origins, origin{at, cut{i, end}, bytewise})
+			origins = append(origins, origin{at, span{i, end}, bytewise})
 		}
 		if next = -1; bytewise {
 			next = end
@@ -74,39 +74,40 @@ func foldFrom(s string) (folded []byte, origins []origin) {
 }
 
 // originOf maps a byte of the folded text to its part of the original.
-func originOf(origins []origin, at int) cut {
+func originOf(origins []origin, at int) span {
 	o := origins[sort.Search(len(origins), func(i int) bool { return origins[i].at > at })-1]
 	if o.bytewise {
-		return cut{o.from + at - o.at, o.from + at - o.at + 1}
+		return span{o.from + at - o.at, o.from + at - o.at + 1}
 	}
-	return o.cut
+	return o.span
 }
 
-// A removal is a cut, and where the text without cuts has its space.
+// A removal is a cut, and where the text without cuts has what replaces it.
 type removal struct {
-	cut
-	at int
+	span
+	at, end int
 }
 
 func removals(cuts []cut) []removal {
 	removals, shorter := make([]removal, len(cuts)), 0
 	for i, c := range cuts {
-		removals[i] = removal{c, c.from - shorter}
-		shorter += c.to - c.from - 1
+		at := c.from - shorter
+		removals[i] = removal{c.span, at, at + len(c.replacement())}
+		shorter = c.to - removals[i].end
 	}
 	return removals
 }
 
 // before maps a byte of a text without cuts to the text before the removals: the same byte, or a whole cut.
-func before(removals []removal, at int) cut {
-	next := sort.Search(len(removals), func(i int) bool { return removals[i].at >= at })
-	if next < len(removals) && removals[next].at == at {
-		return removals[next].cut
+func before(removals []removal, at int) span {
+	next := sort.Search(len(removals), func(i int) bool { return removals[i].end > at })
+	if next < len(removals) && removals[next].at <= at {
+		return removals[next].span
 	}
 	if next > 0 {
-		at += removals[next-1].to - removals[next-1].at - 1
+		at += removals[next-1].to - removals[next-1].end
 	}
-	return cut{at, at + 1}
+	return span{at, at + 1}
 }
 
 // inCodePoints converts byte positions, in any order, into code points.

@@ -44,7 +44,7 @@ func (n *names) first(text string) int {
 	if text == "" {
 		return entity
 	}
-	n.mentions([]byte(Fold(text)), func(e, _, _ int) {
+	n.mentions([]byte(n.fold(text)), func(e, _, _ int) {
 		if entity < 0 || e < entity {
 			entity = e
 		}
@@ -55,7 +55,7 @@ func (n *names) first(text string) int {
 // named reports whether text names an entity.
 func (n *names) named(text string, entity int) bool {
 	named := false
-	n.mentions([]byte(Fold(text)), func(e, _, _ int) { named = named || e == entity })
+	n.mentions([]byte(n.fold(text)), func(e, _, _ int) { named = named || e == entity })
 	return named
 }
 

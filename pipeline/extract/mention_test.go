@@ -20,7 +20,8 @@ func TestMentionsAreTheRules(t *testing.T) {
 	pool := []string{
 		"Apple", "apple", "Apple Watch", "Watch", "apple.com", ".com", "app", "le", "s", "'s", "2", "é", "e\u0301", "ß",
 		"ss",
-		"-", "_", ".", ",", "!", "'", "’", "(", "[HP]", "C++", "+", ".NET", "ASP", "Yahoo!", "™", "\u200d", "\u200b",
+		"-", "_", ".", ",", "!", "'", "’", "(", "[HP]", "C++", "+", ".NET", "ASP", "Yahoo!", "™", "®", "`",
+		"\u200d", "\u200b",
 		"\u00ad", "\u20dd",
 		"苹果", "果", "手机", "アップル", "ップ", "の", "삼성", "은", "성", "แอป", "ิ", "ป", "हि", "दी", "א", "\"", "ב", "🏆", "🇩", "\n",
 		":", "·",
@@ -37,7 +38,7 @@ func TestMentionsAreTheRules(t *testing.T) {
 		text := Fold(drawText(t, pool, 20))
 
 		var got []occurrence
-		namesOf(&brand, competitors, Spelled).mentions([]byte(text), func(entity, at, _ int) {
+		current.namesOf(&brand, competitors).mentions([]byte(text), func(entity, at, _ int) {
 			got = append(got, occurrence{entity, at})
 		})
 		var want []occurrence
@@ -117,13 +118,14 @@ func scan(text string, e *event.Entity) (starts []int) {
 // Any text and name: no panic, no mention outside the text, and mentions of one entity from left to right.
 func FuzzMentions(f *testing.F) {
 	f.Add("Apple's Apples", "Apple", "apple.com", "Dell")
+	f.Add("Ap\u00adple® Apple\u200bWatch\ufe0f", "Apple® Watch", "Ap\u200dple", "Øre")
 	f.Add("अअा苹果アップル삼성은", "ा", "苹", "삼성")
 	f.Fuzz(func(t *testing.T, text, name, alias, other string) {
 		brand := event.Entity{Name: name, Aliases: []string{alias}}
 		competitors := []event.Entity{{Name: other, Domains: []string{alias}}}
 		folded := Fold(text)
 		next := make([]int, 2)
-		namesOf(&brand, competitors, Spelled).mentions([]byte(folded), func(entity, at, _ int) {
+		current.namesOf(&brand, competitors).mentions([]byte(folded), func(entity, at, _ int) {
 			if at < next[entity] || at >= len(folded) {
 				t.Errorf("mention of %d at %d of %+q after %d", entity, at, folded, next[entity])
 			}

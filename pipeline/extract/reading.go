@@ -8,15 +8,37 @@ import (
 
 // Version is the version of Read. It rises with every change of this package's code, of its lists, of the
 // public-suffix list or of the Unicode tables.
-const Version = 3
+const Version = 4
 
-// readers are the versions that this build carries: its own and the previous release's, so that a plan made by that
-// release is replayed as it was made.
-var readers = map[int]func(*event.Answer) Reading{
-	1: readVersion1,
-	2: Read, // of builds that refuse a surface without an answer; the reading is the same
-	3: Read,
+// rules are what versions differ in. A build carries the previous release's too, so that a plan made by that release is
+// replayed as it was made.
+type rules struct {
+	parts     []func(string) []cut       // that are no prose, each found in the text that the previous ones left
+	spellings func(name string) []string // of a name, itself the first
+	alphabet  func() *alphabet
 }
+
+var (
+	current  = &rules{removedParts, Spellings, presentAlphabet}
+	version3 = &rules{[]func(string) []cut{fences, definitions, linkTargets, urls}, umlautSpellings, formerAlphabet}
+	version1 = &rules{version3.parts, func(name string) []string { return []string{name} }, formerAlphabet}
+)
+
+var versions = map[int]*rules{
+	1: version1, // does not find a name whose umlaut is written as two letters
+	2: version3, // of builds that refuse a surface without an answer; the reading is the same
+	3: version3, // reads signs inside a name, escapes and characters that nobody sees as they are
+	4: current,
+}
+
+// readers are the versions that this build carries.
+var readers = func() map[int]func(*event.Answer) Reading {
+	readers := map[int]func(*event.Answer) Reading{}
+	for version, rules := range versions {
+		readers[version] = rules.read
+	}
+	return readers
+}()
 
 // At returns the reader of a version; ok is false if this build does not carry it.
 func At(version int) (func(*event.Answer) Reading, bool) {

@@ -18,7 +18,7 @@ func linkTargets(s string) (cuts []cut) {
 		label := next + i + len("]")
 		next = label + len("(")
 		if end, ok := scan.target(next); ok {
-			cuts = append(cuts, cut{label, end})
+			cuts = append(cuts, cut{span: span{label, end}})
 			next = end
 		}
 	}

@@ -1,28 +1,47 @@
 package extract
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Prose is the readable part of an answer: its text without code fences, link reference definitions, targets of links
-// and images, and URLs, removed in this order, each leaving one space. Links keep their label and its brackets. It
-// takes time linear in the text, for any text.
-func Prose(text string) string {
-	for _, find := range removedParts {
+// and images, and URLs, removed in this order, each leaving one space; before URLs, escapes are replaced. Links keep
+// their label and its brackets. It takes time linear in the text, for any text.
+func Prose(text string) string { return current.prose(text) }
+
+func (r *rules) prose(text string) string {
+	for _, find := range r.parts {
 		text = without(text, find(text))
 	}
 	return text
 }
 
+// fold folds a text that is no Markdown: a name, a prompt, a title.
+func (r *rules) fold(text string) string {
+	if letters := r.alphabet(); letters.asSeen {
+		return letters.fold(without(text, escapes(text)))
+	}
+	return r.alphabet().fold(text)
+}
+
 // removedParts finds the parts to remove, each function in the text that the previous ones left.
-var removedParts = [...]func(string) []cut{fences, definitions, linkTargets, urls}
+var removedParts = []func(string) []cut{fences, definitions, linkTargets, escapes, urls}
 
-// A cut is a part of a text that is removed.
-type cut struct{ from, to int }
+// A span is the part of a text from a byte on up to another.
+type span struct{ from, to int }
 
-// without replaces each cut of s by one space.
+// A cut is a part of a text that is replaced: by a space, or by with.
+type cut struct {
+	span
+	with string
+}
+
+func (c cut) replacement() string { return cmp.Or(c.with, " ") }
+
+// without replaces the cuts of s.
 func without(s string, cuts []cut) string {
 	if len(cuts) == 0 {
 		return s
@@ -32,7 +51,7 @@ func without(s string, cuts []cut) string {
 	next := 0
 	for _, c := range cuts {
 		out.WriteString(s[next:c.from])
-		out.WriteByte(' ')
+		out.WriteString(c.replacement())
 		next = c.to
 	}
 	out.WriteString(s[next:])
@@ -45,7 +64,7 @@ func cutLines(s string, partEnd func(at, end int) (to int)) (cuts []cut) {
 	for at := 0; at < len(s); {
 		end := lineEnd(s, at)
 		if to := partEnd(at, end); to > at {
-			cuts = append(cuts, cut{at, to})
+			cuts = append(cuts, cut{span: span{at, to}})
 			end = to
 		}
 		at = end + 1
@@ -137,7 +156,7 @@ func urls(s string) (cuts []cut) {
 		for end < len(s) && inURL[s[end]] {
 			end++
 		}
-		cuts = append(cuts, cut{at, end})
+		cuts = append(cuts, cut{span: span{at, end}})
 		at = nextURL(s, end)
 	}
 	return cuts

@@ -68,7 +68,14 @@ func TestProse(t *testing.T) {
 		{"address without a scheme", "www.b.c/d", "www.b.c/d"},
 		{"scheme in capitals", "HTTP://b.c", "HTTP://b.c"},
 		{"no scheme", "http:/b https", "http:/b https"},
-		{"entities and backslashes", "a\\(b&amp;c", "a\\(b&amp;c"},
+		{"entities and backslashes", "a\\(b&amp;c", "a(b&c"},
+		{"references without an end, of nothing, of two", "&ampb &b; &; &nGt; &", "&ampb &b; &; &nGt; &"},
+		{"backslashes before letters and at the end", `a\b \`, `a\b \`},
+		{"a backslash before a backslash", `\\&`, `\&`},
+		{"escapes are replaced once", "&amp;amp; &amp;reg;", "&amp; &reg;"},
+		{"an escaped address", `a https://b\_c?d&amp;e f`, "a   f"},
+		{"signs in letters", "A(R) B(TM) C(sm) D(c) (R) E (R) F(RM) 7(R)", "A  B  C  D  (R) E (R) F(RM) 7 "},
+		{"a space of no width", "a\u200bB a\u200bb A\u200bB .\u200bB 7\u200bB", "a B a\u200bb A\u200bB .\u200bB 7 B"},
 	}
 	for _, c := range cases {
 		if got := Prose(c.text); got != c.want {
@@ -110,6 +117,12 @@ var hostile = map[string]string{
 	"spaces":                 " ",
 	"lines":                  "a\n",
 	"dots":                   ".",
+	"backslashes":            "\\",
+	"references":             "&amp;",
+	"open references":        "&",
+	"signs in letters":       "A(R)",
+	"joiners":                "\u200d",
+	"words without spaces":   "a\u200bA",
 	"hyphens":                "-",
 }
 

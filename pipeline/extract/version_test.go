@@ -145,6 +145,16 @@ func TestReadersByVersion(t *testing.T) {
 			t.Errorf("version %d finds %d mentions, want %d", version, got, want)
 		}
 	}
+	for version, want := range map[int]uint32{3: 0, 4: 1} {
+		for name, text := range map[string]string{
+			"Brill Aero": "Brill® Aero", "Henly's": "Henly´s", "AT&T": `AT\&T`, "Øre": "Ore", "Volk": "Vo\u00adlk",
+		} {
+			a := &event.Answer{Brand: event.Brand{Entity: event.Entity{Name: name}}, Text: text}
+			if got := readers[version](a).Brand.Mentions; got != want {
+				t.Errorf("version %d finds %q %d times in %q, want %d", version, name, got, text, want)
+			}
+		}
+	}
 	for _, version := range []int{0, Version + 1} {
 		if _, ok := At(version); ok {
 			t.Errorf("the build carries a version %d", version)

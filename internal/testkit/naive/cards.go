@@ -66,7 +66,7 @@ func card(a event.Answer, p event.Product) Body {
 	}
 	for _, text := range []string{p.Brand, p.Title} {
 		for i, e := range append([]event.Entity{a.Brand.Entity}, a.Competitors...) {
-			if n, _ := mentions(fold(text), e); n > 0 && c["matched_brand_id"] == nil {
+			if n, _ := mentions(fold(seen(text)), e); n > 0 && c["matched_brand_id"] == nil {
 				c["matched_brand_id"], c["matched_brand_role"] = e.ID, "competitor"
 				if i == 0 {
 					c["matched_brand_role"] = "own"

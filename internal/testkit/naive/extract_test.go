@@ -183,6 +183,13 @@ var pieces = []string{
 	"Apple™", "Apple²", "①Apple", "Apple\u200b", "Apple\u00a0Watch", "Apple\nWatch", "Apple-Watch",
 	"Apple‑Watch", "De'Longhi", "De’Longhi", "DeLonghi", "DE‘LONGHI", "Straße", "STRASSE", "Strasse", "ﬁt", "fit",
 	"Fit",
+	"Apple® Watch", "APPLE®️ WATCH©", "Apple(R) Watch", "Apple(tm)", "Apple (R)", "Apple&reg; Watch", "&#174;", "(R)",
+	"(C)",
+	"App\u00adle", "App\u200ble", "Apple\u200bWatch", "Apple\u2060 Watch", "\u200e", "Apple \ufe0f", "\u0600", "&shy;",
+	"De`Longhi", "De´Longhi", "De′Longhi", "DE&#39;LONGHI", `AT\&T`, `\&`, `\_`, "&", "&;", "&nGt;", "&AMP", "amp;",
+	"Œrsted", "Øresund", "ØRESUND", "Oeresund", "Oresund", "Łódź", "Lodz", "ŁÓDŹ", "YALDIZLI", "yaldizli", "Yaldızlı",
+	"ı",
+	"Æsir", "Aesir", "AESIR", "æ", "đ", "d",
 	"ソニー", "ソニーの", "ｿﾆｰ", "سوني", "وسوني", "C++", ".NET", "Yahoo!", "Yahoo!s", "AT&T", "AT&amp;T", "3M", "13M", "Ω",
 	"Ω", "ø", "Ørsted", "Orsted", "İstanbul", "istanbul", "ǅ", "नमस\u094dत\u0947", "e\u0301", "é",
 	" ", " ", " ", "\n", "\n\n", "\t", ". ", ", ", "- ", "* ", "**", "_", "`", "``", "```", "```go\n", "~~~", "~~~~\n",
@@ -222,7 +229,8 @@ func TestExtractReadsEdgesAlike(t *testing.T) {
 	competitors := []event.Entity{
 		{ID: uuid.UUID{2}, Name: "De’Longhi", Aliases: []string{"Watch", "سوني", "C++", ".NET"},
 			Domains: []string{"store.apple.com", "1.2.3.4"}},
-		{ID: uuid.UUID{3}, Name: "Yahoo!", Aliases: []string{"AT&T", "3M", "Orsted", "Ω", "istanbul", "각"},
+		{ID: uuid.UUID{3}, Name: "Yahoo!", Aliases: []string{"AT&T", "3M", "Orsted", "Ω", "istanbul", "각", "Øresund",
+			"Łódź", "Yaldızlı", "Æsir", "đ", "Müøð"},
 			Domains: []string{"example.com", "a_b.example"}},
 	}
 	named, cited := map[string]int{}, map[string]int{}

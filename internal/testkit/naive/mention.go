@@ -15,15 +15,14 @@ import (
 // starts.
 func mentions(text string, e event.Entity) (count, first int) {
 	var names []string
-	written := append([]string{e.Name}, e.Aliases...)
-	for _, name := range written {
-		written = append(written, withoutUmlauts(name))
+	for _, name := range append([]string{e.Name}, e.Aliases...) {
+		names = append(names, spellings(name)...)
 	}
-	for _, name := range append(written, owned(e.Domains)...) {
-		if name = strings.Trim(fold(name), " "); name != "" {
-			names = append(names, name)
-		}
+	names = append(names, owned(e.Domains)...)
+	for i := range names {
+		names[i] = strings.Trim(fold(seen(names[i])), " ")
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	slices.SortStableFunc(names, func(a, b string) int {
 		return utf8.RuneCountInString(b) - utf8.RuneCountInString(a)
 	})
@@ -49,13 +48,24 @@ func mentions(text string, e event.Entity) (count, first int) {
 	return count, first
 }
 
-// withoutUmlauts is a name as a keyboard without umlauts writes it.
-func withoutUmlauts(name string) string {
-	name = norm.NFC.String(name)
-	for umlaut, letters := range map[string]string{"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "AE", "Ö": "OE", "Ü": "UE"} {
-		name = strings.ReplaceAll(name, umlaut, letters)
+// spellings are a name in all its spellings: as written, and as keyboards without umlauts or without further letters of
+// the Latin alphabet write it.
+func spellings(name string) []string {
+	replaced := func(name string, letters ...string) string {
+		for i := 0; i < len(letters); i += 2 {
+			name = strings.ReplaceAll(name, letters[i], letters[i+1])
+			name = strings.ReplaceAll(name, strings.ToUpper(letters[i]), strings.ToUpper(letters[i+1]))
+		}
+		return name
 	}
-	return name
+	plain := func(name string) string {
+		name = strings.ReplaceAll(name, "ı", "i") // whose capital is I
+		return replaced(name, "ø", "o", "æ", "ae", "œ", "oe", "ł", "l", "đ", "d", "ð", "d", "ħ", "h", "ŧ", "t",
+			"þ", "th")
+	}
+	composed := norm.NFC.String(name)
+	umlauts := replaced(composed, "ä", "ae", "ö", "oe", "ü", "ue")
+	return []string{name, umlauts, plain(composed), plain(replaced(umlauts, "ø", "oe"))}
 }
 
 // isEdge says whether a name may end or begin at byte at.

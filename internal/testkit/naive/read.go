@@ -80,7 +80,7 @@ func branded(a event.Answer) bool {
 	if a.Prompt.IsBranded != nil {
 		return *a.Prompt.IsBranded
 	}
-	count, _ := mentions(fold(a.Prompt.Text), a.Brand.Entity)
+	count, _ := mentions(fold(seen(a.Prompt.Text)), a.Brand.Entity)
 	return count > 0
 }
 

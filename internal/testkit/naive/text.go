@@ -1,9 +1,11 @@
 package naive
 
 import (
+	"html"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -16,13 +18,13 @@ var (
 	spaces     = regexp.MustCompile(`\s+`)
 )
 
-// prose is the text in which names are looked for: without code fences, link reference definitions, targets of links,
-// and URLs.
+// prose is the text in which names are looked for: as it is seen, without code fences, link reference definitions,
+// targets of links, and URLs.
 func prose(text string) string {
 	text = unfenced(text)
 	text = definition.ReplaceAllString(text, " ")
 	text = target.ReplaceAllString(text, "] ")
-	return address.ReplaceAllString(text, " ")
+	return address.ReplaceAllString(seen(text), " ")
 }
 
 func unfenced(text string) string {
@@ -56,10 +58,50 @@ func opening(line string) string {
 	return ""
 }
 
+var (
+	escaped   = regexp.MustCompile("^\\\\[!-/:-@[-`{-~]")
+	reference = regexp.MustCompile(`^&[^;]{0,38};`)
+	typed     = regexp.MustCompile(`^(?i)\((?:r|tm|sm|c)\)`) // signs of trade
+	joint     = regexp.MustCompile(`^\x{200b}\p{Lu}`)
+)
+
+// seen is a text as a reader sees it.
+func seen(text string) string {
+	var out strings.Builder
+	before := ' '
+	for at := 0; at < len(text); {
+		rest := text[at:]
+		_, size := utf8.DecodeRuneInString(rest)
+		part := rest[:size]
+		switch {
+		case escaped.MatchString(rest):
+			size, part = 2, rest[1:2]
+		case typed.MatchString(rest) && inWord(before):
+			size, part = strings.IndexByte(rest, ')')+1, " "
+		case joint.MatchString(rest) && inWord(before) && !unicode.IsUpper(before):
+			part = " "
+		default:
+			if name := reference.FindString(rest); utf8.RuneCountInString(html.UnescapeString(name)) == 1 {
+				size, part = len(name), html.UnescapeString(name)
+			}
+		}
+		out.WriteString(part)
+		at += size
+		before, _ = utf8.DecodeLastRuneInString(text[:at])
+	}
+	return out.String()
+}
+
 // fold makes texts and names comparable.
 func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("™℠¹²³", r) || r >= 0x2070 && r <= 0x209c || r >= 0x2460 && r <= 0x24ff {
+		switch {
+		case r == '\u034f' || unicode.In(r, unicode.Cf, unicode.Variation_Selector) &&
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+			return -1
+		case r == '´':
+			return '\''
+		case strings.ContainsRune("™℠®©🅪🅫🅬¹²³", r) || r >= 0x2070 && r <= 0x209c || r >= 0x2460 && r <= 0x24ff:
 			return ' '
 		}
 		return r
@@ -68,7 +110,7 @@ func fold(s string) string {
 	s = unmarked(s)
 	s = strings.Map(func(r rune) rune {
 		switch {
-		case r == '’' || r == '‘' || r == 'ʼ':
+		case strings.ContainsRune("’‘ʼ`′‛ʹʻʽˈ׳", r):
 			return '\''
 		case r >= 0x2010 && r <= 0x2013 || r == 0x2212:
 			return '-'

@@ -82,8 +82,9 @@ func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 	kind := ofBrand
 	for _, e := range append([]extract.Entity{brand}, competitors...) {
 		for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
-			t.spell(name, kind)
-			t.spell(extract.Spelled(name), kind)
+			for _, spelling := range extract.Spellings(name) {
+				t.spell(spelling, kind)
+			}
 		}
 		kind = ofRival
 	}

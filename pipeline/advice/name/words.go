@@ -93,7 +93,7 @@ func (t *token) continues() bool { return t.gap == " " && (t.isCapital || t.isNu
 
 // numbersOf returns the numbers of a text's tokens: its words, each with the signs before it, and the empty word.
 func (t *Texts) numbersOf(text string) (numbers []uint32) {
-	text = "\n" + strings.Map(plain, text)
+	text = "\n" + extract.Plain(text)
 	for at, gapAt := 0, 0; ; {
 		start := strings.IndexFunc(text[at:], isSpoken)
 		if start < 0 {
@@ -114,23 +114,6 @@ func (t *Texts) read(numbers []uint32) []*token {
 		t.buffer = append(t.buffer, t.tokens[n])
 	}
 	return t.buffer
-}
-
-// plain makes ASCII of quotes and dashes, and drops signs that belong to the word before them.
-func plain(r rune) rune {
-	switch {
-	case r < utf8.RuneSelf:
-		return r
-	case r == '®':
-		return -1
-	case strings.ContainsRune("‘’ʼ", r):
-		return '\''
-	case strings.ContainsRune("\u2010\u2011\u2012–\u2212", r):
-		return '-'
-	case strings.ContainsRune("™℠²³¹", r), '\u2070' <= r && r <= '\u209C', '\u2460' <= r && r <= '\u24FF':
-		return ' '
-	}
-	return r
 }
 
 func isSpoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

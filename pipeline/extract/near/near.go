@@ -1,6 +1,6 @@
 // Package near finds text in answers that is near a name of a brand or competitor and is not counted as one: the same
 // letters written together or apart ("AcmeCorp", "Acme-Corp" for "Acme Corp"), and one letter more, less or other (a
-// typo, a plural, a genitive).
+// typo, a plural, a genitive), of which ø, ł and ı are o, l and i.
 //
 // Most words that are one letter away from a name are other words. So a name has five letters or more, only one of its
 // words differs, by a letter that is neither its first nor a digit ("iPhone 16" is not "iPhone 15"), and if the name
@@ -65,13 +65,14 @@ type word struct {
 	start, end int // in the text
 	from, to   int // in folded
 	capital    bool
+	respelled  bool // folded has other letters: o for ø
 }
 
 // Read reads an answer.
 func (f *Finder) Read(a *event.Answer) {
 	f.names.use(a)
 	f.answers++
-	text := extract.Prose(a.Text)
+	text := extract.Plain(extract.Prose(a.Text))
 	for at := 0; at < len(text); {
 		r, size := rune(text[at]), 1
 		if r >= utf8.RuneSelf {
@@ -111,7 +112,9 @@ func (f *Finder) addWord(text string, start int, r rune) (end int) {
 		end++
 	}
 	if !ascii {
-		f.folded = append(f.folded[:w.from], extract.Fold(text[start:end])...)
+		fold := extract.Fold(text[start:end])
+		f.folded = append(f.folded[:w.from], extract.BaseLetters(fold)...)
+		w.respelled = string(f.folded[w.from:]) != fold
 	}
 	w.end, w.to = end, len(f.folded)
 	f.words = append(f.words, w)
@@ -142,7 +145,8 @@ func (f *Finder) near(n *name, first int, text string) int {
 		}
 		switch {
 		case string(f.folded[begin.from:end.to]) == n.joined:
-			if count == 1 && n.text == n.joined || extract.Fold(text[begin.start:end.end]) == n.text {
+			if count == 1 && n.text == n.joined && !begin.respelled ||
+				extract.Fold(text[begin.start:end.end]) == n.text {
 				return 0
 			}
 			return count
@@ -251,7 +255,7 @@ var lower = func() (table [utf8.RuneSelf]byte) {
 func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
 
 // joins reports whether two words with r between them may be one name.
-func joins(r rune) bool { return r == ' ' || strings.ContainsRune("\u00a0-‐‑–'’.&+", r) }
+func joins(r rune) bool { return r == ' ' || strings.ContainsRune("\u00a0-'.&+", r) }
 
 // isAddress reports whether the text from start to end is part of a host, a path or an email address.
 func isAddress(text string, start, end int) bool {
@@ -286,7 +290,7 @@ type names struct {
 type name struct {
 	entity, written string
 	text            string   // folded
-	words           []string // of text
+	words           []string // of text, in base letters
 	joined          string   // words without separators
 	capital         bool     // it begins with one
 }
@@ -299,9 +303,8 @@ func (n *names) use(a *event.Answer) {
 	*n = names{answer: event.Answer{Brand: a.Brand, Competitors: a.Competitors}}
 	for _, entity := range append([]event.Entity{a.Brand.Entity}, a.Competitors...) {
 		for _, written := range append([]string{entity.Name}, entity.Aliases...) {
-			n.add(entity.Name, written, written)
-			if spelled := extract.Spelled(written); spelled != written {
-				n.add(entity.Name, written, spelled)
+			for _, spelling := range extract.Spellings(written) {
+				n.add(entity.Name, written, spelling)
 			}
 		}
 	}
@@ -310,7 +313,8 @@ func (n *names) use(a *event.Answer) {
 func (n *names) add(entity, written, spelled string) {
 	text := strings.TrimSpace(extract.Fold(spelled))
 	notInWord := func(r rune) bool { return !inWord(r) }
-	one := &name{entity: entity, written: written, text: text, words: strings.FieldsFunc(text, notInWord)}
+	one := &name{entity: entity, written: written, text: text}
+	one.words = strings.FieldsFunc(extract.BaseLetters(text), notInWord)
 	one.joined = strings.Join(one.words, "")
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(spelled, notInWord))
 	one.capital = isCapital(first)

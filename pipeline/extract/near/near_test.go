@@ -47,9 +47,13 @@ func TestWhatIsNear(t *testing.T) {
 		"В Яндексе нашли":                       "Яндексе: Яндекс",
 		"Adidass or adidass":                    "Adidass: adidas",
 		"T Mobile is not T-Mobile":              "T Mobile: T-Mobile",
-		"Model Y, Model X, HPE, Bosed":          "", // too short to differ
-		"Fern. Wood\nFern\nWood, Fern, Wood":    "",
-		"":                                      "",
+		"Fernwøød, Fernwööd, FERNWOØD®":         "FERNWOØD: Fernwood, Fernwøød: Fernwood",
+		"Acme®️ Corp, Ac\u00adme Corp, Acme&reg; Corp, Acme\u200bCorp, De´Longhi": "",
+		"Acme® Corps, Fern\u200bwo\u2060ods™, De´Longhis": "Acme Corps: Acme Corp, " +
+			"De'Longhis: De'Longhi, Fernwoods: Fernwood",
+		"Model Y, Model X, HPE, Bosed":       "", // too short to differ
+		"Fern. Wood\nFern\nWood, Fern, Wood": "",
+		"":                                   "",
 	} {
 		var f Finder
 		f.Read(answerOf(text))
@@ -108,7 +112,8 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // FuzzRead reads any text; texts near a name are part of it.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"Try AcmeCorp.", "Löwenbrä", "Fern\xffwood Fernwo\xc3", "De’Longhis ﷺ", "Яндексе"} {
+	for _, text := range []string{"Try AcmeCorp.", "Löwenbrä", "Fern\xffwood Fernwo\xc3", "De’Longhis ﷺ", "Яндексе",
+		"Fern\u00adwo®d Fernwøod\ufe0f"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
