@@ -10,19 +10,31 @@ import (
 // escapes finds what a reader sees as something else: the backslash before a sign in Markdown, character references of
 // HTML, (R), (TM) and the like after a word, and U+200B where one word ends and a capital begins the next.
 func escapes(s string) (cuts []cut) {
-	for i := 0; i < len(s); i++ {
-		if !beginsEscape[s[i]] {
-			continue
+	var next [len(openers)]int // place of each opener from i on
+	for i := 0; ; {
+		first := len(s)
+		for k, opener := range openers {
+			if i == 0 || next[k] < i {
+				next[k] = len(s)
+				if at := strings.Index(s[i:], opener); at >= 0 {
+					next[k] = i + at
+				}
+			}
+			first = min(first, next[k])
 		}
-		if n, with := escapeAt(s, i); n > 0 {
-			cuts = append(cuts, cut{span{i, i + n}, with})
-			i += n - 1
+		if first == len(s) {
+			return cuts
 		}
+		n, with := escapeAt(s, first)
+		if n > 0 {
+			cuts = append(cuts, cut{span{first, first + n}, with})
+		}
+		i = first + max(n, 1)
 	}
-	return cuts
 }
 
-var beginsEscape = [256]bool{'\\': true, '&': true, '(': true, 0xE2: true}
+// openers begin escapes.
+var openers = [...]string{`\`, "&", "(", "\u200b"}
 
 // escapeAt returns the length of the escape at byte i, 0: none, and what it stands for.
 func escapeAt(s string, i int) (n int, with string) {
@@ -43,13 +55,11 @@ func escapeAt(s string, i int) (n int, with string) {
 		if end > 0 && inWord(before) && writtenSigns[strings.ToUpper(rest[1:end])] {
 			return end + 1, " "
 		}
-	case 0xE2:
-		if after, ok := strings.CutPrefix(rest, "\u200b"); ok {
-			before, _ := utf8.DecodeLastRuneInString(s[:i])
-			next, _ := utf8.DecodeRuneInString(after)
-			if inWord(before) && !unicode.IsUpper(before) && unicode.IsUpper(next) {
-				return len("\u200b"), " "
-			}
+	default:
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		next, _ := utf8.DecodeRuneInString(rest[len("\u200b"):])
+		if inWord(before) && !unicode.IsUpper(before) && unicode.IsUpper(next) {
+			return len("\u200b"), " "
 		}
 	}
 	return 0, ""

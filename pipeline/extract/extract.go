@@ -44,12 +44,16 @@ func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	entities := make([]EntityReading, tracked.entities)
 	text := tracked.prose(a.Text)
 	english := isEnglish(a.Language, text)
-	folded, cut := tracked.foldSentences(text, english)
+	p := tracked.passageOf(text, english)
+	cut := sentences{all: p.sentences}
 
 	tones := make([]tone, len(entities))
 	counted := make([]int, len(entities)) // the last sentence counted for each entity, 1-based
 	firsts := make([]int, len(entities))  // where its first mention starts
-	tracked.mentions(folded, func(entity, at, _ int) {
+	tracked.mentions(&p, func(entity, at, _ int, is kind) {
+		if is != counts {
+			return
+		}
 		if entities[entity].Mentions == 0 {
 			firsts[entity] = at
 		}
@@ -72,23 +76,6 @@ func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	}
 	setPositions(entities, firsts)
 	return entities
-}
-
-// foldSentences folds text and, if cut is set, cuts it into sentences.
-func (r *rules) foldSentences(text string, cut bool) (folded []byte, s sentences) {
-	f := folder{letters: r.alphabet(), out: make([]byte, 0, len(text)+len(text)/8)}
-	if !cut {
-		f.add(text)
-		return f.out, s
-	}
-	s.all = make([]sentence, 0, 1+len(text)/64)
-	for text != "" {
-		end := sentenceEnd(text)
-		s.all = append(s.all, sentence{text[:end], len(f.out)})
-		f.add(text[:end])
-		text = text[end:]
-	}
-	return f.out, s
 }
 
 // setPositions ranks the named entities by their first mention: 1 + the number of entities that start earlier, so

@@ -62,6 +62,7 @@ type folding struct {
 	alone   bool
 	settled bool // folds to itself and keeps the marks after it
 	unseen  bool // folds to nothing
+	notable bool // a capital, or the end of a line
 	folded  string
 }
 
@@ -80,8 +81,11 @@ func makeAlphabet(asSeen bool) *alphabet {
 		unfolded := string(r)
 		folded := a.foldSlow(unfolded)
 		a.table[r] = folding{
-			a.standsAloneSlow(r), folded == unfolded && !losesMarks(r), a.isUnseen(r), folded,
+			a.standsAloneSlow(r), folded == unfolded && !losesMarks(r), a.isUnseen(r), false, folded,
 		}
+	}
+	for r := range a.table {
+		a.table[r].notable = isCapital(rune(r)) || isBreak(rune(r))
 	}
 	return a
 }
@@ -102,25 +106,80 @@ type folder struct {
 	letters *alphabet
 	out     []byte
 	inSpace bool // out ends in a space
+
+	notes    bool    // capitals and breaks are wanted
+	capitals []int32 // bytes of out that were capitals
+	breaks   []int32 // bytes of out beside which, or where, a line ended
 }
 
 func (f *folder) add(s string) {
 	a := f.letters
 	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
-			f.put(a.ascii[c])
-			i++
-			continue
+		if s[i] < utf8.RuneSelf {
+			end := i + 1
+			for end < len(s) && s[end] < utf8.RuneSelf {
+				end++
+			}
+			if end < len(s) {
+				end-- // the next character may compose with the last one
+			}
+			f.addASCII(s[i:end])
+			if i = end; i == len(s) {
+				break
+			}
 		}
-		folded, end := a.foldFirst(s, i)
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if f.notes && a.isNotable(r) {
+			f.note(r)
+		}
+		folded, end := a.foldFirst(s, i, r, n)
 		f.putAll(folded)
 		i = end
 	}
 }
 
-// foldFirst folds the first characters of s[i:], as few as fold by themselves, and returns their end.
-func (a *alphabet) foldFirst(s string, i int) (folded string, end int) {
-	r, n := utf8.DecodeRuneInString(s[i:])
+func (f *folder) addASCII(s string) {
+	out, inSpace, ascii := f.out, f.inSpace, &f.letters.ascii
+	for i := range len(s) {
+		c := s[i]
+		folded := ascii[c&(utf8.RuneSelf-1)]
+		switch {
+		case folded != ' ':
+			if folded != c && f.notes && c <= 'Z' {
+				f.capitals = append(f.capitals, int32(len(out)))
+			}
+			inSpace = false
+		case c != ' ' && f.notes && isBreak(rune(c)):
+			f.breaks = append(f.breaks, int32(len(out)))
+			fallthrough
+		default:
+			if inSpace {
+				continue
+			}
+			inSpace = true
+		}
+		out = append(out, folded)
+	}
+	f.out, f.inSpace = out, inSpace
+}
+
+// note keeps what folding drops of the notable character that comes next.
+func (f *folder) note(r rune) {
+	if isBreak(r) {
+		f.breaks = append(f.breaks, int32(len(f.out)))
+	} else {
+		f.capitals = append(f.capitals, int32(len(f.out)))
+	}
+}
+
+// isBreak reports whether a line ends at a character.
+func isBreak(r rune) bool {
+	return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
+}
+
+// foldFirst folds the first characters of s[i:], which begin with r of n bytes, as few as fold by themselves, and
+// returns their end.
+func (a *alphabet) foldFirst(s string, i int, r rune, n int) (folded string, end int) {
 	alone, folded := a.foldAlone(r)
 	end = i + n
 	for end < len(s) {
@@ -296,6 +355,15 @@ func (a *alphabet) standsAloneSlow(r rune) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	return !a.isUnseen(r) && !unicode.IsMark(first) && norm.NFKC.PropertiesString(s).BoundaryBefore()
 }
+
+func (a *alphabet) isNotable(r rune) bool {
+	if r < tableEnd {
+		return a.table[r].notable
+	}
+	return !isPlainIdeograph(r) && isCapital(r)
+}
+
+func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
 
 // isPlainIdeograph reports whether r is a unified ideograph or a Hangul syllable: neither folds.
 func isPlainIdeograph(r rune) bool {

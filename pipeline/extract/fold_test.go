@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -51,15 +52,15 @@ func TestFoldBySentences(t *testing.T) {
 	pool := append([]string{". ", "! ", "\n", "Apple", ".) ", "。"}, letters...)
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, pool, 20)
-		folded, cut := current.foldSentences(s, true)
-		unsplit, _ := current.foldSentences(s, false)
-		if string(folded) != string(unsplit) {
-			t.Fatalf("fold of %+q by sentences is %+q, whole %+q", s, folded, unsplit)
+		cut, whole := current.passageOf(s, true), current.passageOf(s, false)
+		if string(cut.folded) != string(whole.folded) || !slices.Equal(cut.capitals, whole.capitals) ||
+			!slices.Equal(cut.breaks, whole.breaks) {
+			t.Fatalf("fold of %+q by sentences is %+q, whole %+q", s, cut.folded, whole.folded)
 		}
 		var text strings.Builder
-		for i, each := range cut.all {
+		for i, each := range cut.sentences {
 			text.WriteString(each.text)
-			if i > 0 && each.folded < cut.all[i-1].folded {
+			if i > 0 && each.folded < cut.sentences[i-1].folded {
 				t.Fatalf("sentences of %+q are not in order", s)
 			}
 		}

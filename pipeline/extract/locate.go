@@ -31,14 +31,21 @@ func Locate(version int, text string, brand *Entity, competitors []Entity) []Men
 		cuts := find(prose)
 		prose, removed[i] = without(prose, cuts), removals(cuts)
 	}
-	folded, origins := r.alphabet().foldFrom(prose)
+	p, origins := r.passageOf(prose, false), r.alphabet().originsOf(prose)
 	var mentions []Mention
-	r.namesOf(brand, competitors).mentions(folded, func(entity, at, end int) {
+	latest := make([]int, 1+len(competitors)) // mention of each entity
+	r.namesOf(brand, competitors).mentions(&p, func(entity, at, end int, is kind) {
 		first, last := originOf(origins, at).from, originOf(origins, end-1).to-1
 		for _, removals := range slices.Backward(removed) {
 			first, last = before(removals, first).from, before(removals, last).to-1
 		}
-		mentions = append(mentions, Mention{entity, first, last + 1})
+		switch is {
+		case counts:
+			latest[entity] = len(mentions)
+			mentions = append(mentions, Mention{entity, first, last + 1})
+		case continues:
+			mentions[latest[entity]].End = last + 1
+		}
 	})
 	inCodePoints(text, mentions)
 	return mentions
@@ -52,12 +59,13 @@ type origin struct {
 	bytewise bool
 }
 
-// foldFrom folds a text and returns the origins of the result in their order.
-func (a *alphabet) foldFrom(s string) (folded []byte, origins []origin) {
+// originsOf folds a text and returns the origins of the result in their order.
+func (a *alphabet) originsOf(s string) (origins []origin) {
 	f := folder{letters: a}
 	next := -1 // the byte of s that continues the last origin
 	for i := 0; i < len(s); {
-		part, end := a.foldFirst(s, i)
+		r, n := utf8.DecodeRuneInString(s[i:])
+		part, end := a.foldFirst(s, i, r, n)
 		at := len(f.out)
 		f.putAll(part)
 		folded := len(f.out) - at
@@ -70,7 +78,7 @@ func (a *alphabet) foldFrom(s string) (folded []byte, origins []origin) {
 		}
 		i = end
 	}
-	return f.out, origins
+	return origins
 }
 
 // originOf maps a byte of the folded text to its part of the original.

@@ -28,6 +28,7 @@ func TestLocateGivesCodePointsOfTheText(t *testing.T) {
 		{"[1]: https://z.example/ \"De'Longhi\"\nApple https://a.example/ Watch, Apple\u00a0Watch²",
 			[]string{"Apple https://a.example/ Watch", "Apple\u00a0Watch"}},
 		{"Apple [](https://a.example/)Watch", nil},
+		{"Das **De Longhi** Müller-Café, Apple-Watch", []string{"De Longhi** Müller-Café", "Apple-Watch"}},
 		{`😀 De\'Longhi, De&#39;Longhi. App&shy;le® Watch!`,
 			[]string{`De\'Longhi`, "De&#39;Longhi", "App&shy;le® Watch"}},
 		{"De\u00ad’\u200bLonghi® Ap\u200bple(R)\u200d Watch\ufe0f",
@@ -70,7 +71,7 @@ func TestLocateFindsWhatReadCounts(t *testing.T) {
 				located[m.Entity]++
 				part := string([]rune(a.Text)[m.Start:m.End])
 				if !slices.ContainsFunc(names[m.Entity], func(name string) bool {
-					return slices.ContainsFunc(Spellings(name), func(spelling string) bool {
+					return slices.ContainsFunc(append(Spellings(name), name), func(spelling string) bool {
 						return strings.Contains(Fold(Prose(part)), strings.TrimSpace(Fold(spelling)))
 					})
 				}) && !strings.ContainsAny(part, "](`~") { // a part of what is cut may be cut otherwise by itself

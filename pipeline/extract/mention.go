@@ -1,41 +1,94 @@
 package extract
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// mentions calls f for every occurrence of an entity's name in folded text that counts as a mention, from left to
-// right, with the bytes where it starts and ends. Of one entity's names that fit at a place the longest is taken, and
-// no character is taken twice; entities do not shadow each other.
-func (n *names) mentions(text []byte, f func(entity, at, end int)) {
-	taken := make([]int, n.entities) // end of the text that is taken, by entity
+// A kind is what a place that reads like a name counts as.
+type kind int
+
+const (
+	counts    kind = iota // a mention
+	continues             // part of the entity's last mention: Samsung Galaxy
+	leftOut               // an ordinary word: a ninja
+)
+
+// mentions calls f for every place in a passage that reads like an entity's name, from left to right, with the bytes
+// where it starts and ends. Of one entity's names that fit at a place the longest is taken, and no character is taken
+// twice; entities do not shadow each other.
+func (n *names) mentions(p *passage, f func(entity, at, end int, is kind)) {
+	last := make([]struct { // mention, by entity
+		first, name int // numbers of its first and its last name
+		end         int // of the text that is taken
+	}, n.entities)
+	text := p.folded
 	for at := range text {
 		c := text[at]
-		first, last := n.starts[c], n.starts[int(c)+1]
-		if first == last || at > 0 && asciiWord[text[at-1]] && asciiWord[c] {
+		first, next := n.starts[c], n.starts[int(c)+1]
+		if first == next || at > 0 && asciiWord[text[at-1]] && asciiWord[c] {
 			continue
 		}
-		var begins, checked bool
-		for _, each := range n.all[first:last] {
-			end := at + len(each.text)
-			if at < taken[each.entity] || end > len(text) || string(text[at:end]) != each.text {
+		var begins, checked, joined bool
+		for i := first; i < next; i++ {
+			each := &n.all[i]
+			if each.second != 0 && (at+1 == len(text) || text[at+1] != each.second) {
+				continue
+			}
+			end, exact := each.endAt(text, at)
+			mine := &last[each.entity]
+			if end < 0 || at < mine.end {
 				continue
 			}
 			if !checked {
-				begins, checked = isWordEdge(text, at), true
+				begins, joined, checked = isWordEdge(text, at), n.asRead && followsWaw(text, at), true
 			}
-			if !begins {
-				break
+			if !begins && !(joined && each.length >= shortestAfterWaw) {
+				continue
 			}
-			if isWordEdge(text, end) || isHangulSyllableAt(text, end) {
-				taken[each.entity] = end
-				f(each.entity, at, end)
+			if !isWordEdge(text, end) && !isHangulSyllableAt(text, end) || !exact && n.isAnothers(each.entity, text[at:end]) {
+				continue
 			}
+			switch {
+			case (each.isOrdinary || !exact && each.hasCapital) && p.isLower(at, end):
+				f(each.entity, at, end, leftOut)
+				continue
+			case n.asRead && mine.end > 0 && each.number != mine.name && each.number != mine.first &&
+				p.isOneLine(mine.end, at):
+				f(each.entity, at, end, continues)
+			default:
+				f(each.entity, at, end, counts)
+				mine.first = each.number
+			}
+			mine.name, mine.end = each.number, end
 		}
 	}
+}
+
+// isAnothers reports whether a spelling of an entity's name is the name of another one.
+func (n *names) isAnothers(entity int, text []byte) bool {
+	return slices.ContainsFunc(n.all, func(other name) bool {
+		return other.entity != entity && other.text == string(text)
+	})
+}
+
+// LeftOut returns the words of an answer that read like a name of the brand or a competitor and are not counted, since
+// they are ordinary words there: folded, by entity, the brand first.
+func LeftOut(a *event.Answer) [][]string {
+	tracked := current.namesOf(&a.Brand.Entity, a.Competitors)
+	p := current.passageOf(Prose(a.Text), false)
+	words := make([][]string, tracked.entities)
+	tracked.mentions(&p, func(entity, at, end int, is kind) {
+		if word := string(p.folded[at:end]); is == leftOut && !slices.Contains(words[entity], word) {
+			words[entity] = append(words[entity], word)
+		}
+	})
+	return words
 }
 
 // first returns the first entity in the record's order that text names; -1: none.
@@ -44,7 +97,7 @@ func (n *names) first(text string) int {
 	if text == "" {
 		return entity
 	}
-	n.mentions([]byte(n.fold(text)), func(e, _, _ int) {
+	n.mentionsIn(text, func(e int) {
 		if entity < 0 || e < entity {
 			entity = e
 		}
@@ -55,9 +108,28 @@ func (n *names) first(text string) int {
 // named reports whether text names an entity.
 func (n *names) named(text string, entity int) bool {
 	named := false
-	n.mentions([]byte(n.fold(text)), func(e, _, _ int) { named = named || e == entity })
+	n.mentionsIn(text, func(e int) { named = named || e == entity })
 	return named
 }
+
+// mentionsIn calls f for every mention in a text that is no Markdown.
+func (n *names) mentionsIn(text string, f func(entity int)) {
+	p := n.passageOf(n.unescaped(text), false)
+	n.mentions(&p, func(entity, _, _ int, is kind) {
+		if is == counts {
+			f(entity)
+		}
+	})
+}
+
+// followsWaw reports whether an Arabic "and" stands before byte at, which is written on to the next word.
+func followsWaw(text []byte, at int) bool {
+	const waw = "و"
+	return at >= len(waw) && string(text[at-len(waw):at]) == waw && isWordEdge(text, at-len(waw))
+}
+
+// shortestAfterWaw is the length of a name that is found after an "and"; with shorter ones it is often another word.
+const shortestAfterWaw = 3
 
 // isWordEdge reports whether a name may begin or end at byte i: at a UAX 29 word boundary or beside a character that is
 // no letter, mark or digit.

@@ -1,10 +1,12 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
@@ -24,7 +26,7 @@ func TestMentionsAreTheRules(t *testing.T) {
 		"\u200d", "\u200b",
 		"\u00ad", "\u20dd",
 		"苹果", "果", "手机", "アップル", "ップ", "の", "삼성", "은", "성", "แอป", "ิ", "ป", "हि", "दी", "א", "\"", "ב", "🏆", "🇩", "\n",
-		":", "·",
+		":", "·", "J.", "Crew", "J. ", "&", " & ", "*", "De", "'L", "و", "وApple", "سوني", "ي",
 	}
 	name := rapid.Custom(func(t *rapid.T) string { return drawText(t, pool, 3) })
 	rapid.Check(t, func(t *rapid.T) {
@@ -38,12 +40,18 @@ func TestMentionsAreTheRules(t *testing.T) {
 		text := Fold(drawText(t, pool, 20))
 
 		var got []occurrence
-		current.namesOf(&brand, competitors).mentions([]byte(text), func(entity, at, _ int) {
-			got = append(got, occurrence{entity, at})
+		p := current.passageOf(text, false)
+		current.namesOf(&brand, competitors).mentions(&p, func(entity, at, _ int, is kind) {
+			if is == counts {
+				got = append(got, occurrence{entity, at})
+			}
 		})
+		entities := append([]*event.Entity{&brand}, pointers(competitors)...)
 		var want []occurrence
-		for entity, e := range append([]*event.Entity{&brand}, pointers(competitors)...) {
-			for _, at := range scan(text, e) {
+		for entity, e := range entities {
+			for _, at := range scan(text, e, slices.DeleteFunc(slices.Clone(entities), func(other *event.Entity) bool {
+				return other == e
+			})) {
 				want = append(want, occurrence{entity, at})
 			}
 		}
@@ -68,17 +76,80 @@ func pointers(entities []event.Entity) []*event.Entity {
 	return all
 }
 
-// scan gives the bytes where mentions of e start.
-func scan(text string, e *event.Entity) (starts []int) {
-	names := append([]string{e.Name}, e.Aliases...)
+// foldedNames are the names of an entity in all spellings, the longest first, whether each is a domain, and the number
+// of the name that each is a spelling of; of several, one without capitals.
+func foldedNames(e *event.Entity) (names []string, isDomain map[string]bool, number map[string]int) {
+	isDomain, number = map[string]bool{}, map[string]int{}
 	for _, domain := range e.Domains {
-		names = append(names, strings.TrimPrefix(domain, "www."))
+		name := strings.TrimPrefix(domain, "www.")
+		isDomain[name], number[name] = true, 0
+		names = append(names, name)
 	}
-	for i := range names {
-		names[i] = strings.Trim(Fold(names[i]), " ")
+	written := append([]string{e.Name}, e.Aliases...)
+	for _, isLower := range []bool{true, false} {
+		for n, name := range written {
+			if isLower == strings.ContainsFunc(name, unicode.IsUpper) {
+				continue
+			}
+			for _, spelling := range append(Spellings(name), name) {
+				folded := strings.Trim(Fold(spelling), " ")
+				if _, ok := number[folded]; !ok {
+					number[folded] = n
+				}
+				names = append(names, folded)
+			}
+		}
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	slices.SortStableFunc(names, func(a, b string) int { return len([]rune(b)) - len([]rune(a)) })
+	return names, isDomain, number
+}
 
+var joint = regexp.MustCompile(`[ \-'.&]+`)
+
+// spellingsOf matches a name however its words are joined.
+func spellingsOf(name string) *regexp.Regexp {
+	form, end := "", 0
+	for _, at := range joint.FindAllStringIndex(name, -1) {
+		if at[0] == 0 || at[1] == len(name) {
+			continue
+		}
+		word, between, after := name[end:at[0]], name[at[0]:at[1]], name[at[1]:]
+		signs := strings.Split(strings.ReplaceAll(between, " ", ""), "")
+		for i := range signs {
+			signs[i] = regexp.QuoteMeta(signs[i])
+		}
+		alike := []string{" ?" + strings.Join(signs, " ?") + " ?"}
+		if len(signs) == 0 {
+			alike = []string{" "}
+		}
+		if !regexp.MustCompile(`^s(?:[ \-'.&]|$)`).MatchString(after) {
+			if strings.Contains(" -'", between) && len(between) == 1 {
+				alike = append(alike, "[ '-]")
+			}
+			if strings.Trim(between, " .") == "" && utf8.RuneCountInString(strings.TrimLeft(word, " -'.&")) <= 2 {
+				alike = append(alike, "[ .]{1,4}")
+			}
+		}
+		form += regexp.QuoteMeta(word) + "(?:" + strings.Join(alike, "|") + ")"
+		end = at[1]
+	}
+	return regexp.MustCompile("^(?:" + form + regexp.QuoteMeta(name[end:]) + ")")
+}
+
+// beside is what may stand between two names of one mention.
+var beside = regexp.MustCompile(`^(?:-|[ *_]*)$`)
+
+// scan gives the bytes where mentions of e start.
+func scan(text string, e *event.Entity, others []*event.Entity) (starts []int) {
+	names, isDomain, number := foldedNames(e)
+	another := map[string]bool{}
+	for _, other := range others {
+		theirs, _, _ := foldedNames(other)
+		for _, name := range theirs {
+			another[name] = true
+		}
+	}
 	runes := []rune(text)
 	boundaries := map[int]bool{0: true} // of words, in runes
 	for rest, at, state := text, 0, -1; rest != ""; {
@@ -95,20 +166,32 @@ func scan(text string, e *event.Entity) (starts []int) {
 		}
 		return false
 	}
+	place := func(i int) int { return len(string(runes[:i])) }
+	first, last, lastEnd := 0, 0, -1 // names of the last mention, and its end
 	for i := 0; i < len(runes); {
 		length := 0
 		for _, name := range names {
-			end := i + len([]rune(name))
-			if name == "" || end > len(runes) || string(runes[i:end]) != name || !boundaries[i] && !outside(i) {
+			written := name
+			if !strings.HasPrefix(text[place(i):], name) {
+				if written = spellingsOf(name).FindString(text[place(i):]); isDomain[name] || another[written] {
+					continue
+				}
+			}
+			end := i + len([]rune(written))
+			joined := len([]rune(name)) > 2 && i > 0 && runes[i-1] == 'و' && (boundaries[i-1] || outside(i-1))
+			if written == "" || !boundaries[i] && !outside(i) && !joined {
 				continue
 			}
 			if boundaries[end] || outside(end) || unicode.Is(unicode.Hangul, runes[end]) && runes[end] >= 0xAC00 {
 				length = end - i
+				if lastEnd < 0 || number[name] == first || number[name] == last ||
+					!beside.MatchString(string(runes[lastEnd:i])) {
+					starts = append(starts, place(i))
+					first = number[name]
+				}
+				last, lastEnd = number[name], end
 				break
 			}
-		}
-		if length > 0 {
-			starts = append(starts, len(string(runes[:i])))
 		}
 		i += max(length, 1)
 	}
@@ -125,7 +208,8 @@ func FuzzMentions(f *testing.F) {
 		competitors := []event.Entity{{Name: other, Domains: []string{alias}}}
 		folded := Fold(text)
 		next := make([]int, 2)
-		current.namesOf(&brand, competitors).mentions([]byte(folded), func(entity, at, _ int) {
+		p := current.passageOf(text, false)
+		current.namesOf(&brand, competitors).mentions(&p, func(entity, at, _ int, _ kind) {
 			if at < next[entity] || at >= len(folded) {
 				t.Errorf("mention of %d at %d of %+q after %d", entity, at, folded, next[entity])
 			}

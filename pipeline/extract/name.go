@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +16,14 @@ import (
 type name struct {
 	entity int // index in the record's order, the brand first
 	text   string
-	length int // in code points
+	second byte // of text; 0: it has none, or the first joint is there
+	length int  // in code points
+	number int  // of the name as it is written, which may have several spellings
+
+	// Of versions that find names as readers do:
+	joint      int  // end of the first of several words, which may be joined otherwise; 0: it is one word
+	hasCapital bool // as it is written
+	isOrdinary bool // it is one word of English, with a capital
 }
 
 // names holds the names of all tracked entities of a record, ready for search.
@@ -30,15 +38,17 @@ type names struct {
 // names that fold alike are one.
 func (r *rules) namesOf(brand *event.Entity, competitors []event.Entity) *names {
 	n := &names{rules: r, entities: 1 + len(competitors)}
+	n.all = make([]name, 0, 4*n.entities)
 	n.add(0, brand)
 	for i := range competitors {
 		n.add(1+i, &competitors[i])
 	}
 	slices.SortFunc(n.all, func(a, b name) int {
 		return cmp.Or(cmp.Compare(a.text[0], b.text[0]), cmp.Compare(a.entity, b.entity),
-			cmp.Compare(b.length, a.length), cmp.Compare(a.text, b.text))
+			cmp.Compare(b.length, a.length), cmp.Compare(a.text, b.text),
+			cmp.Compare(a.rank(), b.rank()))
 	})
-	n.all = slices.Compact(n.all)
+	n.all = slices.CompactFunc(n.all, func(a, b name) bool { return a.entity == b.entity && a.text == b.text })
 	for _, each := range n.all {
 		n.starts[int(each.text[0])+1]++
 	}
@@ -50,21 +60,41 @@ func (r *rules) namesOf(brand *event.Entity, competitors []event.Entity) *names 
 
 // add adds names and aliases in all spellings; a domain with other letters is another domain.
 func (n *names) add(entity int, e *event.Entity) {
-	for _, name := range append([]string{e.Name}, e.Aliases...) {
-		for _, spelling := range n.spellings(name) {
-			n.addName(entity, spelling)
+	for number, name := range append([]string{e.Name}, e.Aliases...) {
+		n.addName(entity, number, name, n.asRead)
+		for _, other := range n.spellings(name) {
+			n.addName(entity, number, other, n.asRead)
 		}
 	}
 	for _, domain := range e.Domains {
-		n.addName(entity, ownDomain(domain))
+		n.addName(entity, 0, ownDomain(domain), false)
 	}
 }
 
-func (n *names) addName(entity int, text string) {
-	text = strings.TrimSpace(n.fold(text))
-	if text != "" {
-		n.all = append(n.all, name{entity, text, utf8.RuneCountInString(text)})
+func (n *names) addName(entity, number int, written string, asRead bool) {
+	written = n.unescaped(written)
+	text := strings.TrimSpace(n.alphabet().fold(written))
+	if text == "" {
+		return
 	}
+	one := name{entity: entity, text: text, length: utf8.RuneCountInString(text), number: number}
+	if asRead {
+		one.joint = max(0, 1+strings.IndexAny(text[1:], joints))
+		one.hasCapital = strings.ContainsFunc(written, isCapital)
+		one.isOrdinary = one.hasCapital && one.joint == 0 && IsOrdinary(text)
+	}
+	if len(text) > 1 && one.joint != 1 {
+		one.second = text[1]
+	}
+	n.all = append(n.all, one)
+}
+
+// rank orders names that fold alike: first one without capitals, which is found in lower case everywhere.
+func (n *name) rank() int {
+	if n.hasCapital {
+		return math.MaxInt/2 + n.number
+	}
+	return n.number
 }
 
 var (
@@ -76,19 +106,20 @@ var (
 	twoLetters = strings.NewReplacer("ø", "oe", "Ø", "Oe")
 )
 
-// Spellings returns a name, and its other spellings: with every umlaut as two letters, and with letters such as ø, æ
-// and ł as keyboards without them write them.
-func Spellings(name string) []string {
+// Spellings returns the other spellings of a name: with every umlaut as two letters, and as keyboards without letters
+// such as ø, æ and ł write it.
+func Spellings(name string) (others []string) {
+	if isASCII(name) {
+		return nil
+	}
 	composed := norm.NFC.String(name)
-	spellings := []string{name}
-	for _, other := range []string{
-		umlauts.Replace(composed), BaseLetters(composed), BaseLetters(twoLetters.Replace(umlauts.Replace(composed))),
-	} {
-		if other != composed && !slices.Contains(spellings, other) {
-			spellings = append(spellings, other)
+	twoLetter := umlauts.Replace(composed)
+	for _, other := range []string{twoLetter, BaseLetters(composed), BaseLetters(twoLetters.Replace(twoLetter))} {
+		if other != composed && !slices.Contains(others, other) {
+			others = append(others, other)
 		}
 	}
-	return spellings
+	return others
 }
 
 // BaseLetters replaces letters that folding leaves by their usual spelling: ø by o, æ by ae, ı by i.
@@ -97,7 +128,7 @@ func BaseLetters(text string) string { return oneLetter.Replace(text) }
 // umlautSpellings has the spellings of versions 2 and 3.
 func umlautSpellings(name string) []string {
 	if composed := norm.NFC.String(name); strings.ContainsAny(composed, "äöüÄÖÜ") {
-		return []string{name, umlauts.Replace(composed)}
+		return []string{umlauts.Replace(composed)}
 	}
-	return []string{name}
+	return nil
 }

@@ -14,14 +14,17 @@ const Version = 4
 // replayed as it was made.
 type rules struct {
 	parts     []func(string) []cut       // that are no prose, each found in the text that the previous ones left
-	spellings func(name string) []string // of a name, itself the first
+	spellings func(name string) []string // other ones of a name
 	alphabet  func() *alphabet
+	// asRead finds names as readers do: in several spellings, with an Arabic "and", several beside each other as one,
+	// and none in an ordinary word.
+	asRead bool
 }
 
 var (
-	current  = &rules{removedParts, Spellings, presentAlphabet}
-	version3 = &rules{[]func(string) []cut{fences, definitions, linkTargets, urls}, umlautSpellings, formerAlphabet}
-	version1 = &rules{version3.parts, func(name string) []string { return []string{name} }, formerAlphabet}
+	current  = &rules{removedParts, Spellings, presentAlphabet, true}
+	version3 = &rules{undecodedParts, umlautSpellings, formerAlphabet, false}
+	version1 = &rules{undecodedParts, func(string) []string { return nil }, formerAlphabet, false}
 )
 
 var versions = map[int]*rules{

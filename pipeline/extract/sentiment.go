@@ -60,10 +60,10 @@ func (t tone) sentiment() Sentiment {
 	return Neutral
 }
 
-// A sentence is part of an answer's prose.
+// A sentence is part of a text.
 type sentence struct {
 	text   string
-	folded int // where it begins in the folded prose
+	folded int // where it begins in the folded text
 }
 
 // sentences computes the compounds of an answer's sentences, from left to right.

@@ -19,16 +19,19 @@ func (r *rules) prose(text string) string {
 	return text
 }
 
-// fold folds a text that is no Markdown: a name, a prompt, a title.
-func (r *rules) fold(text string) string {
-	if letters := r.alphabet(); letters.asSeen {
-		return letters.fold(without(text, escapes(text)))
+// unescaped is a text that is not an answer's, such as a name, a prompt or a title, without escapes.
+func (r *rules) unescaped(text string) string {
+	if !r.asRead {
+		return text
 	}
-	return r.alphabet().fold(text)
+	return without(text, escapes(text))
 }
 
 // removedParts finds the parts to remove, each function in the text that the previous ones left.
-var removedParts = []func(string) []cut{fences, definitions, linkTargets, escapes, urls}
+var (
+	removedParts   = []func(string) []cut{fences, definitions, linkTargets, escapes, urls}
+	undecodedParts = []func(string) []cut{fences, definitions, linkTargets, urls} // up to version 3
+)
 
 // A span is the part of a text from a byte on up to another.
 type span struct{ from, to int }

@@ -56,7 +56,7 @@ func behaviour(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := filepath.Glob("lists/*.csv")
+	rows, err := filepath.Glob("lists/*")
 	if err != nil {
 		t.Fatal(err)
 	}

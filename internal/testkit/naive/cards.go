@@ -65,8 +65,9 @@ func card(a event.Answer, p event.Product) Body {
 		c["merchant_domain"] = registrable(host)
 	}
 	for _, text := range []string{p.Brand, p.Title} {
-		for i, e := range append([]event.Entity{a.Brand.Entity}, a.Competitors...) {
-			if n, _ := mentions(fold(seen(text)), e); n > 0 && c["matched_brand_id"] == nil {
+		entities := append([]event.Entity{a.Brand.Entity}, a.Competitors...)
+		for i, e := range entities {
+			if n, _ := mentions(passageOf(seen(text)), e, without(entities, i)); n > 0 && c["matched_brand_id"] == nil {
 				c["matched_brand_id"], c["matched_brand_role"] = e.ID, "competitor"
 				if i == 0 {
 					c["matched_brand_role"] = "own"

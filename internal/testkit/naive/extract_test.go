@@ -22,7 +22,7 @@ import (
 )
 
 // realAnswers is where real captured answers lie beside a checkout. They may not be copied into it.
-const realAnswers = "../../../shared/data/real-answers/"
+const realAnswers = "../../../../shared/data/real-answers/"
 
 // open returns nil, and says so, where the folder is missing.
 func open(t *testing.T, name string) *os.File {
@@ -189,6 +189,13 @@ var pieces = []string{
 	"De`Longhi", "De´Longhi", "De′Longhi", "DE&#39;LONGHI", `AT\&T`, `\&`, `\_`, "&", "&;", "&nGt;", "&AMP", "amp;",
 	"Œrsted", "Øresund", "ØRESUND", "Oeresund", "Oresund", "Łódź", "Lodz", "ŁÓDŹ", "YALDIZLI", "yaldizli", "Yaldızlı",
 	"ı",
+	"J.Crew", "J. Crew", "J Crew", "J-Crew", "JCREW", "J. crew", "j. crew", "La Roche-Posay", "La Roche Posay",
+	"la roche posay",
+	"La-Roche'Posay", "La Roche. Posay", "H&M", "H & M", "h &m", "H M", "Levi's", "Levi S", "LEVI-S", "levi's",
+	"It is ", "is ",
+	"apple.example", "@apple", "discover", "Discover", "discovering", "DISCOVER", "وApple", "وسوني", "و", "ي", "ود",
+	"Apple ソニー",
+	"Watch De'Longhi", "Galaxy", "De'Longhi Galaxy", "*Galaxy*", "Watch-", "De Longhi", "de longhi", "De-Longhi Watch",
 	"Æsir", "Aesir", "AESIR", "æ", "đ", "d",
 	"ソニー", "ソニーの", "ｿﾆｰ", "سوني", "وسوني", "C++", ".NET", "Yahoo!", "Yahoo!s", "AT&T", "AT&amp;T", "3M", "13M", "Ω",
 	"Ω", "ø", "Ørsted", "Orsted", "İstanbul", "istanbul", "ǅ", "नमस\u094dत\u0947", "e\u0301", "é",
@@ -227,10 +234,11 @@ func TestExtractReadsEdgesAlike(t *testing.T) {
 			"apple.com", "xn--mnchen-3ya.example",
 		}}}
 	competitors := []event.Entity{
-		{ID: uuid.UUID{2}, Name: "De’Longhi", Aliases: []string{"Watch", "سوني", "C++", ".NET"},
+		{ID: uuid.UUID{2}, Name: "De’Longhi", Aliases: []string{"Watch", "سوني", "C++", ".NET", "Galaxy", "J.Crew",
+			"La Roche-Posay", "سو", "De Longhi"},
 			Domains: []string{"store.apple.com", "1.2.3.4"}},
 		{ID: uuid.UUID{3}, Name: "Yahoo!", Aliases: []string{"AT&T", "3M", "Orsted", "Ω", "istanbul", "각", "Øresund",
-			"Łódź", "Yaldızlı", "Æsir", "đ", "Müøð"},
+			"Łódź", "Yaldızlı", "Æsir", "đ", "Müøð", "Discover", "H&M", "Levi's", "J-Crew"},
 			Domains: []string{"example.com", "a_b.example"}},
 	}
 	named, cited := map[string]int{}, map[string]int{}

@@ -32,10 +32,23 @@ func TestMentionsAsDefined(t *testing.T) {
 		{"STRASSE", event.Entity{Name: "Straße"}, 1},
 		{"Øre Ore", event.Entity{Name: "ore"}, 1},
 		{"ソニーの製品", event.Entity{Name: "ソニー"}, 1},
+		{"Samsung Galaxy, **Samsung** Galaxy, Samsung, Galaxy. Samsung\nGalaxy; Samsung-Galaxy, Samsung Samsung",
+			event.Entity{Name: "Samsung", Aliases: []string{"Galaxy"}}, 9},
+		{"Samsung Galaxy Samsung Galaxy", event.Entity{Name: "Samsung", Aliases: []string{"Galaxy"}}, 2},
+		{"De'Longhi, De Longhi, De-Longhi, De. Longhi, DeLonghi", event.Entity{Name: "De’Longhi"}, 3},
+		{"La Roche-Posay, La Roche Posay, La Roche Sur Posay", event.Entity{Name: "La Roche-Posay"}, 2},
+		{"J.Crew, J. Crew, J Crew, JCrew", event.Entity{Name: "J.Crew"}, 3},
+		{"Dr Pepper, Dr. Pepper, Doc. Pepper", event.Entity{Name: "Dr Pepper"}, 2},
+		{"Wendy’s, Wendy S., Wendy-S", event.Entity{Name: "Wendy's"}, 1},
+		{"A ninja, the Ninja, NINJA\nninja! See ninja.example, @ninja", event.Entity{Name: "Ninja"}, 5},
+		{"I like ninja.", event.Entity{Name: "ninja"}, 1},
+		{"A breville in Berlin", event.Entity{Name: "Breville"}, 1},
+		{"On the la roche posay\na la roche posay.", event.Entity{Name: "La Roche-Posay"}, 1},
+		{"سوني وسوني فسوني", event.Entity{Name: "سوني"}, 2},
 		{"use .NET or C++!", event.Entity{Name: ".NET", Aliases: []string{"C++"}}, 2},
 	}
 	for _, c := range cases {
-		if got, _ := mentions(fold(prose(c.text)), c.who); got != c.count {
+		if got, _ := mentions(passageOf(prose(c.text)), c.who, nil); got != c.count {
 			t.Errorf("%q: %s is named %d times, want %d", c.text, c.who.Name, got, c.count)
 		}
 	}

@@ -7,6 +7,7 @@
 package naive
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/answerscope/answerscope/ingest/event"
@@ -35,13 +36,13 @@ type Named struct {
 // Read reads one answer. sentiment is what the method in use says of the sentences that name the brand: positive,
 // neutral, negative or unknown.
 func Read(a event.Answer, sentiment string) Reading {
-	text := fold(prose(a.Text))
+	text := passageOf(prose(a.Text))
 	hosts := cited(a.Citations)
 	entities := append([]event.Entity{a.Brand.Entity}, a.Competitors...)
 	named, firsts := make([]Named, len(entities)), make([]int, len(entities))
 	for i, e := range entities {
 		named[i] = Named{ID: e.ID, Name: e.Name, Citations: under(hosts, e.Domains)}
-		named[i].Mentions, firsts[i] = mentions(text, e)
+		named[i].Mentions, firsts[i] = mentions(text, e, without(entities, i))
 	}
 	for i := range named {
 		if named[i].Mentions == 0 {
@@ -68,6 +69,10 @@ func Read(a event.Answer, sentiment string) Reading {
 	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:]}
 }
 
+func without(entities []event.Entity, i int) []event.Entity {
+	return slices.Delete(slices.Clone(entities), i, i+1)
+}
+
 func visibility(n Named, all int) int {
 	share := 0
 	if all > 0 {
@@ -80,7 +85,7 @@ func branded(a event.Answer) bool {
 	if a.Prompt.IsBranded != nil {
 		return *a.Prompt.IsBranded
 	}
-	count, _ := mentions(fold(seen(a.Prompt.Text)), a.Brand.Entity)
+	count, _ := mentions(passageOf(seen(a.Prompt.Text)), a.Brand.Entity, a.Competitors)
 	return count > 0
 }
 

@@ -62,7 +62,7 @@ var (
 	escaped   = regexp.MustCompile("^\\\\[!-/:-@[-`{-~]")
 	reference = regexp.MustCompile(`^&[^;]{0,38};`)
 	typed     = regexp.MustCompile(`^(?i)\((?:r|tm|sm|c)\)`) // signs of trade
-	joint     = regexp.MustCompile(`^\x{200b}\p{Lu}`)
+	unspaced  = regexp.MustCompile(`^\x{200b}\p{Lu}`)
 )
 
 // seen is a text as a reader sees it.
@@ -78,7 +78,7 @@ func seen(text string) string {
 			size, part = 2, rest[1:2]
 		case typed.MatchString(rest) && inWord(before):
 			size, part = strings.IndexByte(rest, ')')+1, " "
-		case joint.MatchString(rest) && inWord(before) && !unicode.IsUpper(before):
+		case unspaced.MatchString(rest) && inWord(before) && !unicode.IsUpper(before):
 			part = " "
 		default:
 			if name := reference.FindString(rest); utf8.RuneCountInString(html.UnescapeString(name)) == 1 {
@@ -93,7 +93,10 @@ func seen(text string) string {
 }
 
 // fold makes texts and names comparable.
-func fold(s string) string {
+func fold(s string) string { return spaces.ReplaceAllString(folded(s), " ") }
+
+// folded leaves runs of spaces.
+func folded(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\u034f' || unicode.In(r, unicode.Cf, unicode.Variation_Selector) &&
@@ -108,7 +111,7 @@ func fold(s string) string {
 	}, s)
 	s = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
 	s = unmarked(s)
-	s = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune("’‘ʼ`′‛ʹʻʽˈ׳", r):
 			return '\''
@@ -119,7 +122,6 @@ func fold(s string) string {
 		}
 		return r
 	}, s)
-	return spaces.ReplaceAllString(s, " ")
 }
 
 // unmarked drops the non-spacing marks after Latin, Greek and Cyrillic letters.

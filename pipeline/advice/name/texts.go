@@ -82,7 +82,7 @@ func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 	kind := ofBrand
 	for _, e := range append([]extract.Entity{brand}, competitors...) {
 		for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
-			for _, spelling := range extract.Spellings(name) {
+			for _, spelling := range append(extract.Spellings(name), name) {
 				t.spell(spelling, kind)
 			}
 		}

@@ -88,6 +88,9 @@ func (f *Finder) Read(a *event.Answer) {
 		at += size
 	}
 	f.endRun(text)
+	if f.names.hasOrdinary {
+		f.seeOrdinary(a)
+	}
 }
 
 // addWord adds the word that begins with r, and returns its end.
@@ -190,18 +193,9 @@ func (f *Finder) see(n *name, text string, first word, end int) {
 		return
 	}
 	written := text[first.start:end]
-	k := key{f.names.answer.Brand.ID, n.entity, extract.Fold(written)}
-	s := f.sightings[k]
+	s := f.sightingOf(n, written)
 	if s == nil {
-		if len(f.sightings) >= maxSightings {
-			return
-		}
-		if f.sightings == nil {
-			f.sightings = map[key]*sighting{}
-		}
-		near := Name{Text: strings.Clone(written), Near: n.written, Entity: n.entity}
-		s = &sighting{Name: near, counted: f.names.has(written, k.form)}
-		f.sightings[k] = s
+		return
 	}
 	switch {
 	case n.capital && !first.capital:
@@ -212,6 +206,39 @@ func (f *Finder) see(n *name, text string, first word, end int) {
 		}
 		s.last = f.answers
 		s.Answers++
+	}
+}
+
+// sightingOf returns the sighting of a text near a name; nil if there are too many.
+func (f *Finder) sightingOf(n *name, written string) *sighting {
+	k := key{f.names.answer.Brand.ID, n.entity, extract.Fold(written)}
+	s := f.sightings[k]
+	if s == nil && len(f.sightings) < maxSightings {
+		if f.sightings == nil {
+			f.sightings = map[key]*sighting{}
+		}
+		near := Name{Text: strings.Clone(written), Near: n.written, Entity: n.entity}
+		s = &sighting{Name: near, counted: k.form != n.text && f.names.has(written, k.form)}
+		f.sightings[k] = s
+	}
+	return s
+}
+
+// seeOrdinary counts the answers that have a name as an ordinary word, which is not counted as the name.
+func (f *Finder) seeOrdinary(a *event.Answer) {
+	entities := append([]event.Entity{a.Brand.Entity}, a.Competitors...)
+	for entity, words := range extract.LeftOut(a) {
+		for _, word := range words {
+			i := slices.IndexFunc(f.names.all, func(n *name) bool {
+				return n.text == word && n.entity == entities[entity].Name
+			})
+			if i < 0 {
+				continue
+			}
+			if s := f.sightingOf(f.names.all[i], word); s != nil {
+				s.Answers++
+			}
+		}
 	}
 }
 
@@ -281,9 +308,11 @@ func digits(s string) string {
 
 // names has the names of a brand and its competitors, ready for search.
 type names struct {
-	answer  event.Answer // with only the brand and its competitors
-	all     []*name
-	byFirst [256][]*name // of five letters or more, by the first byte of joined
+	answer event.Answer // with only the brand and its competitors
+	all    []*name
+	// hasOrdinary is set if a name is an ordinary word, which some answers have in lower case.
+	hasOrdinary bool
+	byFirst     [256][]*name // of five letters or more, by the first byte of joined
 }
 
 // A name is a name or alias, in one spelling of its umlauts.
@@ -303,7 +332,7 @@ func (n *names) use(a *event.Answer) {
 	*n = names{answer: event.Answer{Brand: a.Brand, Competitors: a.Competitors}}
 	for _, entity := range append([]event.Entity{a.Brand.Entity}, a.Competitors...) {
 		for _, written := range append([]string{entity.Name}, entity.Aliases...) {
-			for _, spelling := range extract.Spellings(written) {
+			for _, spelling := range append([]string{written}, extract.Spellings(written)...) {
 				n.add(entity.Name, written, spelling)
 			}
 		}
@@ -319,6 +348,7 @@ func (n *names) add(entity, written, spelled string) {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(spelled, notInWord))
 	one.capital = isCapital(first)
 	n.all = append(n.all, one)
+	n.hasOrdinary = n.hasOrdinary || one.capital && extract.IsOrdinary(text)
 	if utf8.RuneCountInString(one.joined) >= shortestName {
 		n.byFirst[one.joined[0]] = append(n.byFirst[one.joined[0]], one)
 	}

@@ -19,7 +19,7 @@ func answerOf(text string) *event.Answer {
 			Aliases: []string{"Fernwood", "De'Longhi", "iPhone 15", "Löwenbräu"}}},
 		Competitors: []event.Entity{
 			{Name: "Apple", Aliases: []string{"Apples Pro"}}, {Name: "Яндекс"}, {Name: "adidas"}, {Name: "T-Mobile"},
-			{Name: "Model S", Aliases: []string{"HP", "Bose", "Model300"}},
+			{Name: "Model S", Aliases: []string{"HP", "Bose", "Model300", "Feather"}},
 		},
 		Text: text,
 	}
@@ -29,14 +29,14 @@ func TestWhatIsNear(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Try AcmeCorp.":                         "AcmeCorp: Acme Corp",
-		"Try Acme-Corp, or ACME–CORP":           "Acme-Corp: Acme Corp",
+		"Try Acme-Corp, or ACME–CORP":           "", // counted, as are T Mobile and De Longhi
 		"Acmé Corp. is the same name":           "",
 		"Acme Corps makes them":                 "Acme Corps: Acme Corp",
 		"Fern Wood and Fernwod":                 "Fern Wood: Fernwood, Fernwod: Fernwood",
 		"Fernwoods Zelte, Fernwood's Zelte":     "Fernwoods: Fernwood",
 		"**Fernwoood** is [fine](http://x.y)":   "Fernwoood: Fernwood",
 		"Cernwood, Fernwooden, Fernando":        "", // its first letter, three letters, another word
-		"DeLonghi and De Longhi":                "De Longhi: De'Longhi, DeLonghi: De'Longhi",
+		"DeLonghi and De Longhi":                "DeLonghi: De'Longhi",
 		"iPhone 16, iPhone15, IPhones 15":       "IPhones 15: iPhone 15, iPhone15: iPhone 15",
 		"Model400, Model3000, Models300":        "Models300: Model300",
 		"Löwenbrau, Loewenbraeu, Loewenbräu":    "Loewenbräu: Löwenbräu",
@@ -46,14 +46,15 @@ func TestWhatIsNear(t *testing.T) {
 		"fernwoods, then a shop: Fernwoods.com": "", // as if it were another word; an address
 		"В Яндексе нашли":                       "Яндексе: Яндекс",
 		"Adidass or adidass":                    "Adidass: adidas",
-		"T Mobile is not T-Mobile":              "T Mobile: T-Mobile",
+		"T Mobile is T-Mobile, TMobile near it": "TMobile: T-Mobile",
 		"Fernwøød, Fernwööd, FERNWOØD®":         "FERNWOØD: Fernwood, Fernwøød: Fernwood",
 		"Acme®️ Corp, Ac\u00adme Corp, Acme&reg; Corp, Acme\u200bCorp, De´Longhi": "",
 		"Acme® Corps, Fern\u200bwo\u2060ods™, De´Longhis": "Acme Corps: Acme Corp, " +
 			"De'Longhis: De'Longhi, Fernwoods: Fernwood",
-		"Model Y, Model X, HPE, Bosed":       "", // too short to differ
-		"Fern. Wood\nFern\nWood, Fern, Wood": "",
-		"":                                   "",
+		"Model Y, Model X, HPE, Bosed":                     "", // too short to differ
+		"A feather for Acme, and a Feather. some feathers": "feather: Feather",
+		"Fern. Wood\nFern\nWood, Fern, Wood":               "",
+		"":                                                 "",
 	} {
 		var f Finder
 		f.Read(answerOf(text))
