@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -51,6 +52,11 @@ func decode(text []byte, into any) error {
 }
 
 func (l *line) parse(now time.Time) (Capture, error) {
+	if l.Text != nil {
+		if text := capture.WithoutFurniture(*l.Text); text != strings.TrimSpace(*l.Text) {
+			l.Text = &text
+		}
+	}
 	if problems := l.problems(); len(problems) > 0 {
 		return Capture{}, errors.New(strings.Join(problems, "; "))
 	}

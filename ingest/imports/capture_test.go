@@ -103,6 +103,32 @@ func TestParseDefaults(t *testing.T) {
 	}
 }
 
+// What a page adds to an answer is no part of it: each recorded answer of AI Mode ends so, and would name Google. Other
+// texts stay byte for byte.
+func TestParseLeavesOutFurniture(t *testing.T) {
+	const end = "AI responses may include mistakes. Learn more\n\nThank you\n\nYour feedback helps Google improve."
+	for text, want := range map[string]string{
+		"A ThinkPad.\n\n" + end:            "A ThinkPad.",
+		" A ThinkPad.\n":                   " A ThinkPad.\n",
+		"Google says: " + end + " Not so.": "Google says: " + end + " Not so.",
+	} {
+		line, err := json.Marshal(map[string]string{
+			"platform": "google-ai-mode", "prompt": "best laptop?", "answered_at": "2026-03-01T08:00:00Z", "text": text,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Parse(line, now); err != nil || got.Reply.Text != want {
+			t.Errorf("%q is read as %q (%v), want %q", text, got.Reply.Text, err, want)
+		}
+	}
+	line := `{"platform":"google-ai-mode","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z",
+		"text":"Your feedback helps Google improve."}`
+	if _, err := Parse([]byte(line), now); err == nil || err.Error() != "text: want the answer's text" {
+		t.Errorf("nothing but furniture: %v", err)
+	}
+}
+
 // Each line breaks one thing; the reason must name it and say what would be right.
 func TestParseRefusesWithAReason(t *testing.T) {
 	with := func(field string) string {

@@ -54,7 +54,7 @@ func (a *answer) read(payload []byte) (platform.Reply, error) {
 		return platform.Reply{}, wire.ChangedShape("the text is a page of HTML")
 	}
 	a.countUnread("", map[string]any(a.content))
-	a.Write(withoutFurniture(strings.ToValidUTF8(a.text, "")))
+	a.Write(WithoutFurniture(strings.ToValidUTF8(a.text, "")))
 	reply, err := a.Reply(event.FinishComplete, a.model, nil, nil)
 	if err == nil {
 		reply.Products = a.products

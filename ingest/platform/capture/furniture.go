@@ -23,6 +23,11 @@ var linesOfGoogle = []string{
 	`To save your searches, update your settings`,
 }
 
+// hints has a word of each of these lines: a text without any has none of them, and is not searched.
+var hints = []string{
+	"mistakes", "Fehler", "erreurs", "errores", "errori", "erros", "fouten", "improve", "settings",
+}
+
 // furniture matches the furniture that ends a text: one of these lines, or the first sentence alone in its line, and
 // nothing but such lines, buttons and the marks of links after it. A sentence within an answer is followed by others.
 var furniture = func() *regexp.Regexp {
@@ -42,18 +47,25 @@ var placeButtons = regexp.MustCompile(`LlamarCómo llegarSitio web|CallDirection
 // furnitureBytes is the length of the end of a text in which furniture is looked for.
 const furnitureBytes = 600
 
-// withoutFurniture removes what the page of a surface adds to an answer.
-func withoutFurniture(text string) string {
+// WithoutFurniture removes what the page of a surface adds to an answer, and white space around it.
+func WithoutFurniture(text string) string {
 	text = strings.TrimSpace(placeButtons.ReplaceAllString(text, ""))
 	from := max(0, len(text)-furnitureBytes)
-	if at := furniture.FindStringIndex(text[from:]); at != nil {
+	if at := findFurniture(text[from:]); at != nil {
 		text = text[:from+at[0]]
 	}
 	blocks := slices.DeleteFunc(strings.Split(text, "\n\n"), func(block string) bool {
-		at := furniture.FindStringIndex(strings.TrimSpace(block))
+		at := findFurniture(strings.TrimSpace(block))
 		return at != nil && at[0] == 0
 	})
 	return strings.TrimSpace(strings.Join(blocks, "\n\n"))
+}
+
+func findFurniture(text string) (at []int) {
+	if slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) {
+		return furniture.FindStringIndex(text)
+	}
+	return nil
 }
 
 var googleHost = regexp.MustCompile(`^(?:www\.)?google\.[a-z]{2,3}(?:\.[a-z]{2})?$`)

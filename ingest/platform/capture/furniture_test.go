@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,23 +37,28 @@ var pageFurniture = []string{
 }
 
 func TestFurnitureIsRemoved(t *testing.T) {
+	for _, line := range linesOfGoogle {
+		if !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(line, hint) }) {
+			t.Errorf("no hint is in %s", line)
+		}
+	}
 	for _, end := range pageFurniture {
 		for _, answer := range []string{
 			"Take the Fernwood Two.", "Take it.\n\n- Altrek: roomy\n- Torch",
 			"Thank you for asking.\n\nLearn more\n\nClose the tent.",
 		} {
 			for _, between := range []string{"\n\n", "\n"} {
-				if got := withoutFurniture(answer + between + end + " \n"); got != answer {
+				if got := WithoutFurniture(answer + between + end + " \n"); got != answer {
 					t.Errorf("%q before %q: %q", answer, end, got)
 				}
 			}
-			if got := withoutFurniture(answer + "\n\n" + end +
+			if got := WithoutFurniture(answer + "\n\n" + end +
 				"\n\nIt rains."); strings.Contains(end, "\n\n") == (got == answer+"\n\nIt rains.") {
 				t.Errorf("%q as a block: %q", end, got)
 			}
 		}
 	}
-	if got := withoutFurniture("Camping Sol, abierto.LlamarCómo llegarSitio web"); got != "Camping Sol, abierto." {
+	if got := WithoutFurniture("Camping Sol, abierto.LlamarCómo llegarSitio web"); got != "Camping Sol, abierto." {
 		t.Error(got)
 	}
 }
@@ -69,7 +75,7 @@ func TestSentencesAreNotFurniture(t *testing.T) {
 		"It says that AI responses may include mistakes.",
 		"AI responses may include mistakes. Learn more " + strings.TrimSpace(long),
 	} {
-		if got := withoutFurniture(answer); got != answer {
+		if got := WithoutFurniture(answer); got != answer {
 			t.Errorf("%q: %q", answer, got)
 		}
 	}
@@ -125,7 +131,7 @@ func TestFurnitureMentionsNobody(t *testing.T) {
 			record := event.Answer{Brand: brand, Platform: "google-ai-mode", Text: text}
 			return fmt.Sprint(extract.Read(&record).Brand.Mentions)
 		}
-		if got, want := read(withoutFurniture(whole+pick([]string{"\n\n", "\n"})+end)), read(whole); got != want {
+		if got, want := read(WithoutFurniture(whole+pick([]string{"\n\n", "\n"})+end)), read(whole); got != want {
 			t.Fatalf("capture %d, %q with %q: %s, want %s", i, whole, end, got, want)
 		}
 	}
@@ -159,7 +165,7 @@ func TestFurnitureOfRecordedAnswers(t *testing.T) {
 			if answer.Platform != "google-ai-mode" {
 				continue
 			}
-			got := withoutFurniture(answer.Text)
+			got := WithoutFurniture(answer.Text)
 			read++
 			if len(got) < len(answer.Text) {
 				cut++
