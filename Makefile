@@ -14,7 +14,7 @@ export CGO_ENABLED := 0
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary quick test test-all slowest test-crash mutate lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents clients page page-packages pictures
+.PHONY: help build product binary quick test test-all slowest test-crash mutate lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents crawlers clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -174,6 +174,12 @@ agents:
 	  npm ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
 	  cp $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; \
 	fi
+
+# The table of AI crawlers with those that ROBOTS, the robots.json of ai-robots-txt/ai.robots.txt, lists in addition.
+# Review the difference: the list says their purposes in words.
+crawlers: agents
+	@test -n "$(ROBOTS)" || { echo 'make crawlers ROBOTS=robots.json' >&2; exit 2; }
+	@go test -count=1 -run TestCrawlersOfRobots ./$(AGENTS) -update -robots "$(abspath $(ROBOTS))"
 
 # The clients of /auth/v1, /rest/v1 and webhooks that tests drive.
 CLIENTS := queryapi/auth/testdata

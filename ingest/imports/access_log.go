@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,9 @@ import (
 //   - The User-Agent of a line names the AI crawler (internal/useragent). Lines without a crawler are ignored, even
 //     malformed ones.
 //   - A line of an AI crawler that cannot be read is refused with its number, and so is one without a User-Agent.
-//   - The site of a line is the host that it names (Cloudflare, CloudFront), else Site. Lines of other hosts than Sites
-//     are ignored.
+//   - The site of a line is the host of an absolute target, else the host that another field names, else Site. Lines of
+//     other hosts than Sites are ignored. Once a field has named a host, a line that names none is refused if Site is
+//     Assumed: it may be of any site.
 //   - A path has no query and no segment that looks like a secret (event.MaskPath). Otherwise it is kept as it was
 //     requested, escapes included.
 //   - Comments (#), blank lines, a byte-order mark at the beginning and CRLF are ignored.
@@ -37,6 +39,7 @@ type AccessLog struct {
 	Format         Format
 	Sites          []string // hosts, lower case, whose lines count, with those below them
 	Site           string   // the host of lines that name none; "": they are refused
+	Assumed        bool     // Site is a guess, which holds in a log whose lines name no host
 	Ranges         Ranges
 
 	// Refused is nil, or called with each refusal that the summary lists; once where no line is in the format.
@@ -47,6 +50,8 @@ type AccessLog struct {
 type AccessLogSummary struct {
 	Counts
 	Others   int       `json:"others"`   // lines of no AI crawler, or of other sites
+	Hosts    []Passed  `json:"hosts"`    // the most frequent hosts of AI crawlers' lines of other sites
+	Agents   []Passed  `json:"agents"`   // the most frequent agents that may be crawlers, and are on no list
 	Refusals []Refusal `json:"refusals"` // the first thousand of them
 }
 
@@ -66,7 +71,7 @@ func (im *Importer) ImportAccessLog(
 	if err != nil {
 		err = i.interrupted(i.appendedLine, err)
 	}
-	return AccessLogSummary{i.Counts, i.others, i.Refusals}, err
+	return AccessLogSummary{i.Counts, i.others, i.hosts.top(), i.agents.top(), i.Refusals}, err
 }
 
 // logImport is one import under way.
@@ -82,6 +87,10 @@ type logImport struct {
 	batchStart   time.Time // when batch had its first
 	appendedLine int       // the last line of which all crawls are on the log
 	others       int
+	hosts        frequent
+	agents       frequent
+	hasHosts     bool // a field has named a host
+	hasNames     bool // the name in front is the host's
 	reports      bool // refusals are reported one by one: a line was in the format, or it is reported that none was
 }
 
@@ -137,6 +146,9 @@ func (i *logImport) add(line []byte) {
 		crawler, ok := useragent.CrawlerOf(parsed.agent)
 		if !ok {
 			i.others++
+			if name, ok := useragent.Unlisted(parsed.agent); ok {
+				i.agents.add(name)
+			}
 			return
 		}
 		err = i.addCrawl(line, crawler, parsed.request)
@@ -151,12 +163,13 @@ func (i *logImport) addCrawl(line []byte, crawler useragent.Crawler, parse func(
 	if err != nil {
 		return err
 	}
-	host, err := i.site(request.host)
+	host, err := i.site(&request)
 	if err != nil {
 		return err
 	}
-	if host == "" {
+	if !i.log.isSite(host) {
 		i.others++
+		i.hosts.add(host)
 		return nil
 	}
 	at := event.At(request.at)
@@ -180,24 +193,29 @@ func (i *logImport) addCrawl(line []byte, crawler useragent.Crawler, parse func(
 	return nil
 }
 
-// site returns the host of a line; "" if it is not among the sites of the log.
-func (i *logImport) site(host string) (string, error) {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if name, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") == "" {
-		host = name
+// site returns the host of a line.
+func (i *logImport) site(request *logRequest) (string, error) {
+	host := hostOfLog(request.host)
+	if name := hostOfLog(request.name); host == "" && (i.hasNames || i.log.isSite(name)) {
+		host, i.hasNames = name, true
 	}
-	if host == "" || host == "-" {
-		if i.log.Site == "" {
-			return "", errors.New("the line names no host: want --site to name it")
-		}
-		return i.log.Site, nil
+	i.hasHosts = i.hasHosts || host != "" && !request.target
+	switch {
+	case host != "" && host != "-":
+		return host, nil
+	case i.log.Site == "":
+		return "", errors.New("the line names no host: want --site to name it")
+	case i.log.Assumed && i.hasHosts:
+		return "", errors.New("the line names no host, as others of the log do: want --site to name it")
 	}
-	for _, site := range i.log.Sites {
-		if host == site || strings.HasSuffix(host, "."+site) {
-			return host, nil
-		}
-	}
-	return "", nil
+	return i.log.Site, nil
+}
+
+// isSite reports whether lines of a host count.
+func (l *AccessLog) isSite(host string) bool {
+	return slices.ContainsFunc(l.Sites, func(site string) bool {
+		return host == site || strings.HasSuffix(host, "."+site)
+	})
 }
 
 func (i *logImport) reportRefusal(r Refusal) {

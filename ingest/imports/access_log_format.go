@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/useragent"
 )
 
 // Format is how the lines of a log are written.
@@ -33,6 +35,8 @@ type logRequest struct {
 	address netip.Addr // invalid: absent, or not readable
 	agent   string
 	host    string // "": the line names none
+	name    string // of the host or the requester: the rest of the log tells which
+	target  bool   // host is that of an absolute target
 	path    string
 	status  int
 	bytes   int64
@@ -74,7 +78,7 @@ func readCombined(line string) (logLine, error) {
 	lacks := func(part string) (logLine, error) {
 		return logLine{}, fmt.Errorf("no %s: want a line in the combined format", part)
 	}
-	before, tail, ok := strings.Cut(line, " [")
+	before, tail, ok := cutStamp(line)
 	if !ok {
 		return lacks("[time]")
 	}
@@ -90,17 +94,20 @@ func readCombined(line string) (logLine, error) {
 	if !ok {
 		return lacks(`"referer"`)
 	}
-	_, tail, ok = cutQuoted(`"` + tail)
+	referrer, tail, ok := cutQuoted(`"` + tail)
 	if !ok {
 		return lacks(`end of "referer"`)
 	}
-	agent, _, ok := cutQuoted(strings.TrimLeft(tail, " "))
+	agent, tail, ok := cutQuoted(strings.TrimLeft(tail, " "))
 	if !ok {
 		return lacks(`"user agent"`)
 	}
+	if isMisplaced(referrer, agent, tail) {
+		return lacks(`"user agent" in the second quoted field behind the numbers, but one in another`)
+	}
 	return logLine{agent, func() (logRequest, error) {
-		q := logRequest{agent: agent}
-		q.host, q.address = hostAndAddress(strings.Fields(before))
+		around, originErr := readOrigin(colours.ReplaceAllString(before, ""))
+		q := logRequest{agent: agent, host: around.host, name: around.name, address: around.address}
 		var timeErr, targetErr error
 		if q.at, timeErr = time.Parse("02/Jan/2006:15:04:05 -0700", stamp); timeErr != nil {
 			timeErr = errors.New("time: want one such as 02/Mar/2026:12:00:00 +0000")
@@ -112,26 +119,40 @@ func readCombined(line string) (logLine, error) {
 			targetErr = errors.New("request: want one such as GET /path HTTP/1.1")
 		}
 		status, size, _ := strings.Cut(strings.TrimSpace(numbers), " ")
-		return q.with(target, status, size, timeErr, targetErr)
+		if q.host == "" {
+			q.host = cmp.Or(hostAmong(strings.Fields(size)), trailingHost(tail))
+		}
+		q, err := q.with(target, status, size, timeErr, targetErr)
+		return q, errors.Join(err, originErr)
 	}}, nil
 }
 
-// hostAndAddress reads the words before the time: perhaps the virtual host, then the requester's address or name,
-// identity and user. Of several addresses with commas, as proxies write them, the requester's is unknown.
-func hostAndAddress(words []string) (host string, address netip.Addr) {
-	if len(words) == 0 || strings.Contains(words[0], ",") {
-		return "", netip.Addr{}
+// isMisplaced reports whether the User-Agent of an AI crawler is not in the agent's field but beside it.
+func isMisplaced(referrer, agent, tail string) bool {
+	if agent != "-" {
+		referrer = ""
 	}
-	if a, err := netip.ParseAddr(words[0]); err == nil {
-		return "", a.Unmap()
+	if referrer == "" && tail == "" {
+		return false
 	}
-	if len(words) > 1 {
-		address, _ = netip.ParseAddr(words[1]) // or a name
+	_, isCrawler := useragent.CrawlerOf(agent)
+	_, isBeside := useragent.CrawlerOf(referrer + " " + tail)
+	return isBeside && !isCrawler
+}
+
+// cutStamp cuts a line at its time, before which others may stand in brackets; else at the first bracket.
+func cutStamp(line string) (before, tail string, ok bool) {
+	for from := 0; ; {
+		i := strings.IndexByte(line[from:], '[')
+		if i < 0 {
+			return strings.Cut(line, " [")
+		}
+		from += i + 1
+		const form = "02/Jan/2006:"
+		if stamp := line[from:]; len(stamp) > len(form) && stamp[2] == '/' && stamp[6] == '/' && stamp[11] == ':' {
+			return line[:from-1], stamp, true
+		}
 	}
-	if len(words) > 3 || address.IsValid() {
-		host = words[0]
-	}
-	return host, address.Unmap()
 }
 
 // cutQuoted cuts the quoted text at the beginning of s.
@@ -157,29 +178,33 @@ func cutQuoted(s string) (text, rest string, ok bool) {
 
 // with reads the rest of a request; errs are the other faults of its line.
 func (q logRequest) with(target, status, size string, errs ...error) (logRequest, error) {
-	var pathErr, statusErr, sizeErr error
-	q.path, pathErr = pathOf(target)
+	var statusErr, sizeErr error
+	host, path, pathErr := splitTarget(target)
+	if q.path = path; host != "" { // it outranks the Host field (RFC 9112 §3.2.2)
+		q.host, q.target = host, true
+	}
 	q.status, statusErr = statusOf(status)
 	q.bytes, sizeErr = sizeOf(size)
 	return q, errors.Join(append(errs, pathErr, statusErr, sizeErr)...)
 }
 
-// pathOf returns the path of a request's target, without its query and with secrets masked.
-func pathOf(target string) (string, error) {
+// splitTarget returns the host of an absolute target, and the path of any, without its query and with secrets masked.
+func splitTarget(target string) (host, path string, err error) {
 	scheme, rest, ok := strings.Cut(target, "://")
 	if ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
-		_, path, _ := strings.Cut(rest, "/")
-		target = "/" + path
+		end := strings.IndexAny(rest+"/", "/?#")
+		host = rest[strings.LastIndexByte(rest[:end], '@')+1 : end]
+		target = "/" + strings.TrimPrefix(rest[end:], "/")
 	}
-	path, _, _ := strings.Cut(target, "?")
+	path, _, _ = strings.Cut(target, "?")
 	path, _, _ = strings.Cut(path, "#")
 	if !strings.HasPrefix(path, "/") {
-		return "", errors.New("path: want one that begins with /")
+		return "", "", errors.New("path: want one that begins with /")
 	}
 	if event.HasControls(path) {
-		return "", errors.New("path: want one without control characters")
+		return "", "", errors.New("path: want one without control characters")
 	}
-	return event.MaskPath(path), nil
+	return host, event.MaskPath(path), nil
 }
 
 func statusOf(text string) (int, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"net/netip"
 	"strings"
@@ -42,7 +43,10 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		"virtual host": {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
 			`"GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
 		"whole URL": {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
-			`"GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
+			`"GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`,
+			with(func(q *logRequest) {
+				q.host, q.target = "other.example", true
+			})},
 		"a secret": {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
 			`"GET /verify/550e8400-e29b-41d4-a716-446655440000 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`,
 			with(func(q *logRequest) {
@@ -56,7 +60,7 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		"a name": {Combined,
 			`crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot +
 				`"`, with(func(q *logRequest) {
-				q.address = netip.Addr{}
+				q.name, q.address = "crawler.openai.com", netip.Addr{}
 			})},
 		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] ` +
 			`"GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) {
@@ -167,6 +171,14 @@ func FuzzLine(f *testing.F) {
 	f.Add(byte(2), []byte(`{"date":"2026-03-02","time":"12:00:00","cs-uri-stem":"/","cs(User-Agent)":"GPT%2520Bot",`+
 		`"sc-status":null}`))
 	f.Add(byte(2), []byte("#Fields: date time cs-uri-stem cs(User-Agent)\n2026-03-02\t12:00:00\t/\tGPTBot"))
+	for _, around := range []string{
+		"web-1  | 203.0.113.7 - - [%s", "<190>Nov 27 10:00:07 web1 nginx: acme.example 203.0.113.7 - - [%s",
+		`<165>1 2026-11-27T10:00:05Z web1 nginx 812 - [a b="c"] "203.0.113.7" other.example - [%s "other.example"`,
+		"[pod/a/b] - - - [%s host=m\\xC3\\xBC.example:443", "\x1b[0;33mweb | \x1b[0m203.0.113.7, ::1 - - [%s",
+	} {
+		const line = `02/Mar/2026:12:00:00 +0000] "GET http://m\xC3\xBC.example:80/a HTTP/1.1" 200 5316 "-" "GPTBot"`
+		f.Add(byte(0), fmt.Appendf(nil, around, line))
+	}
 	f.Fuzz(func(t *testing.T, which byte, text []byte) {
 		r := logReader{format: [...]Format{Combined, Cloudflare, CloudFront}[which%3]}
 		for line := range bytes.Lines(text) {
@@ -181,6 +193,12 @@ func FuzzLine(f *testing.F) {
 			if !strings.HasPrefix(q.path, "/") || strings.ContainsAny(q.path, "?#") || q.status < 0 || q.status > 999 ||
 				q.bytes < 0 || q.at.IsZero() {
 				t.Fatalf("%q is read as %+v", line, q)
+			}
+			if host := hostOfLog(q.host); hostOfLog(host) != host && !strings.Contains(host, "\\x") {
+				t.Fatalf("%q is the host of %q, and that is %q", host, line, hostOfLog(host))
+			}
+			if r.format == Combined {
+				sameBehindPrefixes(t, string(line), q)
 			}
 			c := event.Crawl{V: event.Version, ID: event.CrawlID("a.example", line, 0, q.at),
 				OrganizationID: [16]byte{1}, BrandID: [16]byte{2}, At: event.At(q.at),
@@ -199,6 +217,22 @@ func FuzzLine(f *testing.F) {
 			}
 		}
 	})
+}
+
+// sameBehindPrefixes checks that a line is read behind what collectors of logs write as it is without.
+func sameBehindPrefixes(t *testing.T, line string, want logRequest) {
+	t.Helper()
+	for _, prefix := range []string{
+		"web-1  | ", "[pod/a/b] ", "Nov 27 10:00:04 web1 nginx[8]: ", "2026-11-27T10:00:05Z ",
+	} {
+		l, err := readCombined(prefix + line)
+		if err != nil {
+			t.Fatalf("%q behind %q: %v", line, prefix, err)
+		}
+		if got, err := l.request(); err != nil || got != want {
+			t.Fatalf("%q behind %q is %+v, %v, want %+v", line, prefix, got, err, want)
+		}
+	}
 }
 
 func TestRanges(t *testing.T) {

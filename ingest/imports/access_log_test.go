@@ -102,6 +102,9 @@ func TestAccessLogIsCountedOnce(t *testing.T) {
 		fifth.Host != "shop.lumen.example" {
 		t.Errorf("appended %+v, %+v, %+v", third, fourth, fifth)
 	}
+	if fmt.Sprint(summary.Hosts, summary.Agents) != "[{other.example 1}] []" {
+		t.Errorf("others: %v, %v", summary.Hosts, summary.Agents)
+	}
 	for _, address := range []string{"192.0.2.7", "198.51.100.9", "203.0.113"} {
 		if strings.Contains(raw+e.logged.String()+fmt.Sprint(summary), address) {
 			t.Errorf("%s is kept", address)
@@ -119,6 +122,33 @@ func TestAccessLogIsCountedOnce(t *testing.T) {
 	summary, err = e.importer().ImportAccessLog(t.Context(), strings.NewReader(tail), e.log, nil)
 	if err != nil || summary.Imported != 0 || summary.Skipped != 3 {
 		t.Errorf("without the beginning that was rotated away: %+v, %v", summary, err)
+	}
+}
+
+// A line that names no host is not ours by default where others of the log name one, nor is a name in front where one
+// of these is a site; --site says whose it is.
+func TestALineWithoutHostIsNotOursByDefault(t *testing.T) {
+	e := newLogEnvironment(t)
+	e.log.Assumed = true
+	line := logLine("192.0.2.7", 1, "/", gptbot)
+	named := func(name string) string { return strings.Replace(line, "192.0.2.7", name, 1) }
+	for _, c := range []struct {
+		text                      string
+		imported, refused, others int
+	}{
+		{line + strings.Replace(line, "/ ", "http://other.example/ ", 1) + line, 2, 0, 1},
+		{"lumen.example " + line + line, 1, 1, 0},
+		{"other.example " + line + line, 0, 1, 1},
+		{"- " + line, 0, 1, 0},
+		{named("crawler.example"), 1, 0, 0},
+		{named("lumen.example") + named("other.example"), 1, 0, 1},
+		{strings.Replace(line, gptbot, "NovelBot/1.0", 1), 0, 0, 1},
+	} {
+		summary, err := e.importer().ImportAccessLog(t.Context(), strings.NewReader(c.text), e.log, nil)
+		if err != nil || summary.Imported+summary.Skipped != c.imported || summary.Refused != c.refused ||
+			summary.Others != c.others {
+			t.Errorf("%s%+v, %v, want %+v", c.text, summary, err, c)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (im *Importer) FollowAccessLog(
 	ctx context.Context, name string, log AccessLog,
 	progress func(bytes int64), retry func(err error, pause time.Duration),
 ) (AccessLogSummary, error) {
-	total := AccessLogSummary{Refusals: []Refusal{}}
+	total := AccessLogSummary{Hosts: []Passed{}, Agents: []Passed{}, Refusals: []Refusal{}}
 	for earlier := int64(0); ; {
 		file, err := OpenTail(ctx, name)
 		if errors.Is(err, io.EOF) {
@@ -74,6 +74,7 @@ func (s *AccessLogSummary) add(other AccessLogSummary) {
 	s.Skipped += other.Skipped
 	s.Refused += other.Refused
 	s.Others += other.Others
+	s.Hosts, s.Agents = addPassed(s.Hosts, other.Hosts), addPassed(s.Agents, other.Agents)
 	s.Refusals = append(s.Refusals, other.Refusals...)
 	s.Refusals = s.Refusals[:min(len(s.Refusals), defaultLimits.listed)]
 }

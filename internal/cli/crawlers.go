@@ -92,7 +92,7 @@ func (c *crawlerImport) accessLog(ctx context.Context, db *postgres.DB) (log imp
 	case site == "" && len(domains) == 0:
 		return log, usageError{fmt.Errorf("brand %s has no domains: want --site", c.Brand)}
 	case site == "":
-		log.Site = domains[0]
+		log.Site, log.Assumed = domains[0], true
 	case len(domains) > 0 && !slices.ContainsFunc(domains, below):
 		return log, usageError{fmt.Errorf("--site %s: want a domain of the brand (%s) or one below", c.Site,
 			strings.Join(domains, ", "))}
@@ -128,9 +128,24 @@ func (c *crawlerImport) importLog(
 	if err != nil {
 		return err
 	}
-	if summary.Counts == (imports.Counts{}) && summary.Others > 0 {
-		p.say("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand",
-			summary.Others)
-	}
+	p.sayOthers(&summary)
 	return p.printCounts(c.JSON, summary, summary.Counts)
+}
+
+// sayOthers tells what was passed over, since it may have been passed over wrongly.
+func (p *process) sayOthers(summary *imports.AccessLogSummary) {
+	p.say("others: %d lines of no known AI crawler (docs/platforms.md), or of other sites%s%s", summary.Others,
+		passed("; most requested by AI crawlers of other sites: ", summary.Hosts),
+		passed("; most frequent agents that may be crawlers and are not known: ", summary.Agents))
+}
+
+func passed(title string, all []imports.Passed) string {
+	names := make([]string, len(all))
+	for i, one := range all {
+		names[i] = fmt.Sprintf("%s (%d)", one.Name, one.Lines)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return title + strings.Join(names, ", ")
 }

@@ -1,7 +1,11 @@
 package useragent
 
 import (
+	"flag"
+	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +85,19 @@ func TestCrawlerOf(t *testing.T) {
 			"Safari/605.1.15 (Applebot/0.1; +http://www.apple.com/go/applebot)": {"Applebot", "Apple", "", Search},
 		"Mozilla/5.0 (compatible; Applebot-Extended/0.1; +http://www.apple.com/go/applebot)": {"Applebot-Extended",
 			"Apple", "", Training},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; MistralAI-Index/1.0; " +
+			"+https://docs.mistral.ai/robots)": {"MistralAI-Index", "Mistral AI", "mistral", Search},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; MistralAI-Training/1.0; " +
+			"+https://docs.mistral.ai/robots)": {"MistralAI-Training", "Mistral AI", "mistral", Training},
+		"Mozilla/5.0 (compatible; KimiBot/1.0; +https://www.kimi.ai/policies/kimi-crawlers)": {"KimiBot",
+			"Moonshot AI", "kimi", Training},
+		"Mozilla/5.0 (compatible; Kimi-SearchBot/1.0; +https://www.kimi.ai/policies/kimi-crawlers)": {"Kimi-SearchBot",
+			"Moonshot AI", "kimi", Search},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; OAI-AdsBot/1.0; " +
+			"+https://openai.com/adsbot": {"OAI-AdsBot", "OpenAI", "chatgpt", Search},
+		"Google-GeminiNotebook": {"Google-GeminiNotebook", "Google", "gemini", User},
+		"openai-mcp/1.0.0":      {"openai-mcp", "OpenAI", "chatgpt", User},
+		"Mozilla/5.0 (compatible; xAI-Bot/1.0; +https://x.ai/bots/)": {"xAI-Bot", "xAI", "grok", Training},
 		"CCBot/2.0 (https://commoncrawl.org/faq/)": {"CCBot",
 			"Common Crawl Foundation", "", Training},
 		"Mozilla/5.0 (Linux; Android 5.0) AppleWebKit/537.36 (KHTML, like Gecko) Mobile Safari/537.36 (compatible; " +
@@ -152,18 +169,97 @@ func TestCrawlersOfThePackage(t *testing.T) {
 }
 
 // robots is what ai-robots-txt/ai.robots.txt lists, kept beside the repository and not in it.
-const robots = "../../../shared/data/ai-robots-txt-robots.json"
+var robots = flag.String("robots", "../../../shared/data/ai-robots-txt-robots.json", "robots.json of ai.robots.txt")
 
+// With -update, `make crawlers` adds a row for each name that is neither in the table nor left out with a reason.
 func TestCrawlersOfRobots(t *testing.T) {
-	if _, err := os.Stat(robots); err != nil {
-		t.Logf("LEFT OUT: there is no %s, nothing was compared", robots)
+	if _, err := os.Stat(*robots); err != nil {
+		t.Logf("LEFT OUT: there is no %s, nothing was compared", *robots)
 		return
 	}
-	var listed map[string]any
-	read(t, robots, &listed)
-	for name := range listed {
+	var listed map[string]listing
+	read(t, *robots, &listed)
+	renewed := crawlersFile
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		if _, ok := CrawlerOf(name + "/1.0"); !ok && leftOut[name] == "" {
-			t.Errorf("%s is not a crawler of the table", name)
+			renewed = withRow(renewed, name, listed[name])
+			if !*update {
+				t.Errorf("%s is not a crawler of the table", name)
+			}
+		}
+	}
+	if *update && renewed != crawlersFile {
+		if err := os.WriteFile("crawlers.tsv", []byte(renewed), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// listing is what robots.json says of a crawler, in words.
+type listing struct{ Operator, Function string }
+
+var link = regexp.MustCompile(`^\[([^]]+)\]`)
+
+// withRow adds a row at the end of the section of its purpose, which the list has in words only: review the difference,
+// and move crawlers of platforms that send visits to theirs.
+func withRow(file, name string, l listing) string {
+	operator := ""
+	if match := link.FindStringSubmatch(l.Operator); match != nil {
+		operator = match[1]
+	}
+	purpose, section := Training, "# Others that train"
+	switch function := strings.ToLower(l.Function); {
+	case strings.Contains(function, "search"):
+		purpose, section = Search, "# Others that keep an index"
+	case strings.Contains(function, "assist"), strings.Contains(function, "agent"), strings.Contains(function, "user"):
+		purpose, section = User, "# Others that fetch a page"
+	}
+	before, rest, _ := strings.Cut(file, section)
+	rows, after, isLast := strings.Cut(rest, "\n\n")
+	row := fmt.Sprintf("%s\t%s\t\t%s", name, operator, purpose)
+	if rows = strings.TrimSuffix(rows, "\n") + "\n" + row + "\n"; isLast {
+		rows += "\n"
+	}
+	return before + section + rows + after
+}
+
+func TestANewCrawlerOfRobotsGetsARow(t *testing.T) {
+	text := crawlersFile
+	for _, c := range []struct{ operator, function, row string }{
+		{"[Owner](https://owner.example)", "AI Search Crawlers", "NewBot1\tOwner\t\tsearch"},
+		{"Unclear at this time.", "AI Assistants", "NewBot2\t\t\tuser"},
+		{"[Owner](https://owner.example)", "LLM training.", "NewBot3\tOwner\t\ttraining"},
+	} {
+		name, _, _ := strings.Cut(c.row, "\t")
+		text = withRow(text, name, listing{c.operator, c.function})
+		if !strings.Contains(text, "\n"+c.row+"\n") {
+			t.Errorf("no row %q in\n%s", c.row, text)
+		}
+	}
+	if all, _ := readCrawlers(text); len(all) != len(crawlers)+3 {
+		t.Errorf("%d crawlers, want 3 more than %d", len(all), len(crawlers))
+	}
+}
+
+// A bot that no list names is told by its name, so that a new crawler leaves a trace; browsers and known bots are not.
+func TestUnlisted(t *testing.T) {
+	for ua, want := range map[string]string{
+		"Mozilla/5.0 (compatible; NovelBot/1.0; +https://novel.example/bot)": "NovelBot",
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Novel-Index/1.0; " +
+			"+https://novel.example)": "Novel-Index",
+		"Google-GeminiNovel": "Google-GeminiNovel", "openai-novel/1.0.0": "openai-novel",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 " +
+			"Safari/537.36; compatible; Claude-Novel/1.3": "Claude-Novel",
+		"GPTBot/1.3": "", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)": "",
+		"curl/8.9.1": "", "": "", "-": "",
+	} {
+		if name, ok := Unlisted(ua); name != want || ok != (want != "") {
+			t.Errorf("%q is %q (%v), want %q", ua, name, ok, want)
+		}
+	}
+	for _, ua := range browsers {
+		if name, ok := Unlisted(ua); ok {
+			t.Errorf("%q is %q", ua, name)
 		}
 	}
 }

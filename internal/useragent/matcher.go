@@ -12,6 +12,7 @@ type mark struct {
 	expression *regexp.Regexp // has to match the whole agent too, unless nil
 	number     int            // of expression
 	crawler    *Crawler       // which is named so: no letter, digit or underscore may touch it
+	isHint     bool           // the text is of no bot of the list
 }
 
 // keyBytes is the length of a key, and the shortest text of a mark.
@@ -63,8 +64,9 @@ func (m *matcher) addExpression(expression *regexp.Regexp, texts []string) {
 	m.expressions++
 }
 
-// look returns the AI crawler that an agent names, the longest name of several, and whether it has another bot's mark.
-func (m *matcher) look(ua string) (crawler *Crawler, bot bool) {
+// look returns the AI crawler that an agent names, the longest name of several, and whether it has the mark of another
+// bot, and of one of the list.
+func (m *matcher) look(ua string) (crawler *Crawler, bot, listed bool) {
 	key, length, evaluated := uint32(0), 0, uint64(0)
 	for i := range len(ua) {
 		key = (key<<8 | uint32(lower(ua[i]))) & 0xffffff
@@ -81,16 +83,18 @@ func (m *matcher) look(ua string) (crawler *Crawler, bot bool) {
 				if len(mark.text) > length && mark.isWordAt(ua, start) {
 					crawler, length = mark.crawler, len(mark.text)
 				}
-			case bot || !strings.HasPrefix(ua[start:], mark.text):
-			case mark.expression == nil:
+			case listed || !strings.HasPrefix(ua[start:], mark.text):
+			case mark.isHint:
 				bot = true
+			case mark.expression == nil:
+				listed = true
 			case evaluated&(1<<mark.number) == 0: // once, however often its text is in an agent
 				evaluated |= 1 << mark.number
-				bot = mark.expression.MatchString(ua)
+				listed = mark.expression.MatchString(ua)
 			}
 		}
 	}
-	return crawler, bot
+	return crawler, bot || listed, listed
 }
 
 // isWordAt reports whether a crawler's name is a whole word at start.

@@ -94,7 +94,7 @@ func readPatterns() *matcher {
 		m.add(mark{text: string(tree.Rune)})
 	}
 	for _, hint := range hints {
-		m.add(mark{text: hint})
+		m.add(mark{text: hint, isHint: true})
 	}
 	return m
 }

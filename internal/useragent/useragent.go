@@ -2,7 +2,8 @@
 //
 // Bots come from the npm package crawler-user-agents (patterns.json, which a test compares with the pinned package),
 // and programs that drive a browser are added. To update the list: pin it in package.json and its lock, `make agents`,
-// `go test -update`. AI crawlers are a table of our own, with the purpose of each.
+// `go test -update`. AI crawlers are a table of our own, with the purpose of each; `make crawlers ROBOTS=robots.json`
+// adds those that the list ai-robots-txt/ai.robots.txt has in addition.
 package useragent
 
 import (
@@ -19,13 +20,13 @@ type Agent struct {
 // Look classifies a User-Agent, and retains nothing of it. The first call reads the patterns, which takes some
 // milliseconds; every other one takes well below a microsecond, so no result is cached.
 func Look(ua string) Agent {
-	crawler, bot := patterns().look(ua)
+	crawler, bot, _ := patterns().look(ua)
 	return Agent{Bot: bot || crawler != nil, Crawler: crawler}
 }
 
 // CrawlerOf returns the AI crawler that a User-Agent names; not ok for browsers and for other bots.
 func CrawlerOf(ua string) (crawler Crawler, ok bool) {
-	if crawler, _ := patterns().look(ua); crawler != nil {
+	if crawler, _, _ := patterns().look(ua); crawler != nil {
 		return *crawler, true
 	}
 	return Crawler{}, false

@@ -36,7 +36,8 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	}
 
 	if r := run.ToEnd(t, h.Env, "", importing...); r.Status != run.ExitRefused ||
-		r.Stdout != `{"imported":20,"skipped":0,"refused":1}`+"\n" || !strings.Contains(r.Stderr, "line 31: path") {
+		r.Stdout != `{"imported":20,"skipped":0,"refused":1}`+"\n" || !strings.Contains(r.Stderr, "line 31: path") ||
+		!strings.Contains(r.Stderr, "others: 10 lines") {
 		t.Fatalf("import: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
 	figures := func() string {
