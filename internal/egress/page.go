@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -122,8 +123,28 @@ func (p *Pages) obey(ctx context.Context, host string, address *url.URL) error {
 		return err
 	case page.status != http.StatusOK:
 		return unusable("%.300s responds with status %d", robots, page.status)
-	case !grobotstxt.AgentAllowed(string(page.Body), userAgent, address.String()):
+	case !permits(string(page.Body), address.String()):
 		return unusable("%.300s forbids %.300s", robots, address)
 	}
 	return nil
 }
+
+var escape = regexp.MustCompile(`%[[:xdigit:]]{2}`)
+
+// permits reports whether a robots.txt lets us fetch an address. Escapes are compared as RFC 9309 §2.2.2 has it: in any
+// case, and unreserved characters as if they were not escaped. grobotstxt 1.0.3 breaks escapes with small digits.
+func permits(robots, address string) bool {
+	return grobotstxt.AgentAllowed(spelled(robots), userAgent, spelled(address))
+}
+
+func spelled(text string) string {
+	return escape.ReplaceAllStringFunc(text, func(code string) string {
+		raw, _ := url.PathUnescape(code)
+		if unreserved.MatchString(raw) {
+			return raw
+		}
+		return strings.ToUpper(code)
+	})
+}
+
+var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]$`)
