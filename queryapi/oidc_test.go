@@ -77,7 +77,8 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 		"an address of a domain below":       person("eve", "eve@sub.corp.example"),
 		"two addresses":                      person("eve", `"olga@example.com"@corp.example`),
 		"an address that is not verified":    {"sub": "eve", "email": "olga@example.com"},
-		"one that is called verified":        {"sub": "eve", "email": "olga@example.com", "email_verified": "true"},
+		"one that a text calls unverified":   {"sub": "eve", "email": "olga@example.com", "email_verified": "false"},
+		"one that a number calls verified":   {"sub": "eve", "email": "olga@example.com", "email_verified": 1},
 		"a domain's that is not verified":    {"sub": "eve", "email": "eve@corp.example", "email_verified": false},
 		"no address":                         {"sub": "eve"},
 		"the domain in front of the last at": person("eve", "x@corp.example@elsewhere.example"),
@@ -171,6 +172,43 @@ func TestTrustedAddressesNeedNoMark(t *testing.T) {
 	olga.enter(t, f, jwt.MapClaims{"sub": "olga"}, "/")
 	if got := eve.whoAmI(t) + olga.whoAmI(t); got != "olga@example.com owner" {
 		t.Errorf("by UserInfo signed in as %q", got)
+	}
+}
+
+// An address is verified by a bool or its text, in the ID token or at UserInfo; the ID token's word is not overruled, and
+// UserInfo's is about its own address.
+func TestWhereAnAddressIsCalledVerified(t *testing.T) {
+	t.Parallel()
+	const email = "ann@example.com"
+	f := newForger(t)
+	w := newUsers(t, f.of)
+	for _, c := range []struct {
+		what        string
+		token, info jwt.MapClaims
+		status      int
+	}{
+		{"a text at UserInfo says no", nil, jwt.MapClaims{"email": email, "email_verified": "false"}, http.StatusForbidden},
+		{"the token says no", jwt.MapClaims{"email": email, "email_verified": false},
+			jwt.MapClaims{"email": email, "email_verified": true}, http.StatusForbidden},
+		{"the token's text says no", jwt.MapClaims{"email": email, "email_verified": "false"},
+			jwt.MapClaims{"email": email, "email_verified": true}, http.StatusForbidden},
+		{"UserInfo speaks of another", jwt.MapClaims{"email": email},
+			jwt.MapClaims{"email": "eve@example.com", "email_verified": true}, http.StatusForbidden},
+		{"UserInfo says no of its own", jwt.MapClaims{"email_verified": true},
+			jwt.MapClaims{"email": email, "email_verified": false}, http.StatusForbidden},
+		{"nobody says it", jwt.MapClaims{"email": email}, jwt.MapClaims{"email": email}, http.StatusForbidden},
+		{"a text", jwt.MapClaims{"email": email, "email_verified": "true"}, nil, http.StatusSeeOther},
+		{"a text at UserInfo", nil, jwt.MapClaims{"email": email, "email_verified": "true"}, http.StatusSeeOther},
+		{"all at UserInfo", nil, jwt.MapClaims{"email": email, "email_verified": true}, http.StatusSeeOther},
+		{"one at each", jwt.MapClaims{"email": email},
+			jwt.MapClaims{"email": "Ann@example.com", "email_verified": true}, http.StatusSeeOther},
+	} {
+		token := jwt.MapClaims{"sub": "ann"}
+		maps.Copy(token, c.token)
+		f.info = jwt.MapClaims{"sub": "ann"}
+		maps.Copy(f.info, c.info)
+		w.exec(t, "DELETE FROM private.user_identities")
+		w.client().enter(t, f, token, "/").is(t, c.what, c.status)
 	}
 }
 

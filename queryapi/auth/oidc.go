@@ -273,30 +273,63 @@ func (o *OIDC) identify(ctx context.Context, a attempt, code string) (i postgres
 	if !same(token.Nonce, a.Nonce) {
 		return i, errors.New("the nonce of the ID token is another sign-in's")
 	}
-	var claims struct {
-		Email    string `json:"email"`
-		Verified any    `json:"email_verified"` // some providers send no bool
-	}
+	var claims emailClaims
 	err = token.Claims(&claims)
-	// Providers may have it at their UserInfo endpoint alone (OpenID Connect Core §5.4).
-	if err == nil && claims.Email == "" && issuer.UserInfoEndpoint() != "" {
-		var info *oidc.UserInfo
-		info, err = issuer.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
-		if err == nil && info.Subject == token.Subject {
-			err = info.Claims(&claims)
+	if err == nil && claims.lacks(o.cfg.TrustEmail == "true") && issuer.UserInfoEndpoint() != "" {
+		var more emailClaims
+		more, err = userInfo(ctx, issuer, tokens, token.Subject)
+		if err == nil || claims.Email != "" { // who is linked needs no address
+			claims, err = claims.with(more), nil
 		}
 	}
 	if err != nil {
 		return i, fmt.Errorf("read the user's address: %w", err)
 	}
 	i.Issuer, i.Subject = token.Issuer, token.Subject
-	if verified := claims.Verified == true || o.cfg.TrustEmail == "true"; verified && postgres.IsEmail(claims.Email) {
+	if verified := claims.isVerified() || o.cfg.TrustEmail == "true"; verified && postgres.IsEmail(claims.Email) {
 		i.Email = claims.Email
 		if o.cfg.Admits(i.Email) {
 			i.Organization = o.cfg.Organization
 		}
 	}
 	return i, nil
+}
+
+// emailClaims are claims about the user's address, which providers have in the ID token, at their UserInfo endpoint, or
+// one at each (OpenID Connect Core §5.1, §5.4).
+type emailClaims struct {
+	Email    string `json:"email"`
+	Verified any    `json:"email_verified"` // a bool, or its text (Apple, Cognito, JumpCloud); nil absent
+}
+
+func (c emailClaims) isVerified() bool { return c.Verified == true || c.Verified == "true" }
+
+// lacks reports whether UserInfo may complete the claims of an ID token.
+func (c emailClaims) lacks(trusted bool) bool { return c.Email == "" || c.Verified == nil && !trusted }
+
+// with returns the claims of an ID token with those of UserInfo that it lacks. What the ID token says is not overruled,
+// and UserInfo says nothing about another address.
+func (c emailClaims) with(more emailClaims) emailClaims {
+	switch {
+	case c.Email == "":
+		c.Email = more.Email
+	case !strings.EqualFold(c.Email, more.Email):
+		return c
+	}
+	if c.Verified == nil || c.isVerified() && more.Verified != nil {
+		c.Verified = more.Verified
+	}
+	return c
+}
+
+// userInfo asks for the claims of a subject; those of another subject are none (OpenID Connect Core §5.3.2).
+func userInfo(ctx context.Context, issuer *oidc.Provider, tokens *oauth2.Token, subject string) (emailClaims, error) {
+	var claims emailClaims
+	info, err := issuer.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err == nil && info.Subject == subject {
+		err = info.Claims(&claims)
+	}
+	return claims, err
 }
 
 // discover returns the OpenID provider and the OAuth 2.0 client for it. Its endpoints are read at first use.
