@@ -233,13 +233,7 @@ func pageOf(url string) (p page, ok bool) {
 	if p.host, p.path, p.query, ok = site.ParsePage(url); !ok {
 		return page{}, false
 	}
-	if p.path == "" {
-		p.path = "/"
-	}
-	p.path = event.MaskPath(p.path)
-	if len(p.path) > event.MaxTitle {
-		p.path = strings.ToValidUTF8(p.path[:event.MaxTitle], "")
-	}
+	p.path = event.MaskPath(event.Path(p.path))
 	return p, true
 }
 

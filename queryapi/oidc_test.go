@@ -175,8 +175,8 @@ func TestTrustedAddressesNeedNoMark(t *testing.T) {
 	}
 }
 
-// An address is verified by a bool or its text, in the ID token or at UserInfo; the ID token's word is not overruled, and
-// UserInfo's is about its own address.
+// An address is verified by a bool or its text, in the ID token or at UserInfo; the ID token's word is not overruled,
+// and UserInfo's is about its own address.
 func TestWhereAnAddressIsCalledVerified(t *testing.T) {
 	t.Parallel()
 	const email = "ann@example.com"
@@ -187,7 +187,8 @@ func TestWhereAnAddressIsCalledVerified(t *testing.T) {
 		token, info jwt.MapClaims
 		status      int
 	}{
-		{"a text at UserInfo says no", nil, jwt.MapClaims{"email": email, "email_verified": "false"}, http.StatusForbidden},
+		{"a text at UserInfo says no", nil,
+			jwt.MapClaims{"email": email, "email_verified": "false"}, http.StatusForbidden},
 		{"the token says no", jwt.MapClaims{"email": email, "email_verified": false},
 			jwt.MapClaims{"email": email, "email_verified": true}, http.StatusForbidden},
 		{"the token's text says no", jwt.MapClaims{"email": email, "email_verified": "false"},

@@ -27,8 +27,7 @@ import (
 //   - The site of a line is the host of an absolute target, else the host that another field names, else Site. Lines of
 //     other hosts than Sites are ignored. Once a field has named a host, a line that names none is refused if Site is
 //     Assumed: it may be of any site.
-//   - A path has no query and no segment that looks like a secret (event.MaskPath). Otherwise it is kept as it was
-//     requested, escapes included.
+//   - A path has no query, no segment that looks like a secret (event.MaskPath), and the spelling of event.Path.
 //   - Comments (#), blank lines, a byte-order mark at the beginning and CRLF are ignored.
 //   - A file may be compressed with gzip, which its first bytes show.
 //   - Addresses of requesters are compared with published ranges where there are some. No record and no message has

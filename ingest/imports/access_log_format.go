@@ -204,7 +204,7 @@ func splitTarget(target string) (host, path string, err error) {
 	if event.HasControls(path) {
 		return "", "", errors.New("path: want one without control characters")
 	}
-	return host, event.MaskPath(path), nil
+	return host, event.MaskPath(event.Path(path)), nil
 }
 
 func statusOf(text string) (int, error) {

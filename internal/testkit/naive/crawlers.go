@@ -47,7 +47,7 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter, gr
 		counted = append(counted, c)
 		purposes[string(c.Purpose)]++
 		statuses[strconv.Itoa(c.Status)]++
-		paths[c.Path]++
+		paths[spelled(c.Path)]++
 	}
 	order := slices.SortedFunc(maps.Keys(crawlers), func(a, b crawler) int {
 		return cmp.Or(crawlers[b].all-crawlers[a].all, strings.Compare(a.name, b.name), strings.Compare(a.operator, b.operator),

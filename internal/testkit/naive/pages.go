@@ -3,6 +3,8 @@ package naive
 import (
 	"cmp"
 	"maps"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -99,5 +101,34 @@ func pageOf(address string) string {
 		address = rest
 	}
 	address, _, _ = strings.Cut(address, "?")
-	return strings.TrimRight(strings.TrimPrefix(address, "www."), "/")
+	host, path, _ := strings.Cut(strings.TrimPrefix(address, "www."), "/")
+	return host + strings.TrimSuffix(spelled("/"+path), "/")
+}
+
+var (
+	notPlain = regexp.MustCompile("(%|\\\\x)[[:xdigit:]]{2}|[^ -~]+|[ \"%<>\\\\^`|]")
+	here     = regexp.MustCompile(`/\.(/|$)`)
+	above    = regexp.MustCompile(`^/\.\.(/|$)|/[^/]*/\.\.(/|$)`)
+)
+
+// spelled is the one spelling of a path (RFC 3986 §6.2.2) without slashes at the end, of the root a slash.
+func spelled(path string) string {
+	path = escaped(path)
+	for here.MatchString(path) {
+		path = here.ReplaceAllString(path, "/")
+	}
+	for at := above.FindStringIndex(path); at != nil; at = above.FindStringIndex(path) {
+		path = path[:at[0]] + "/" + path[at[1]:]
+	}
+	return "/" + strings.TrimPrefix(strings.TrimRight(path, "/"), "/")
+}
+
+// escaped spells the escapes of a path or query.
+func escaped(text string) string {
+	return notPlain.ReplaceAllStringFunc(text, func(part string) string {
+		if raw, err := url.PathUnescape(strings.Replace(part, `\x`, "%", 1)); err == nil {
+			part = raw
+		}
+		return strings.ReplaceAll(url.QueryEscape(part), "+", "%20")
+	})
 }

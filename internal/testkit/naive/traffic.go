@@ -149,11 +149,11 @@ func traffic(records []event.Visit, organization, brand uuid.UUID, f Filter) Bod
 		}
 		visits++
 		platforms[v.Platform]++
-		paths[v.Path]++
+		paths[spelled(v.Path)]++
 		countries[v.Country]++
 		if v.NewSession {
 			sessions++
-			landings[v.Path]++
+			landings[spelled(v.Path)]++
 		}
 	}
 	list := goalRows(goals)

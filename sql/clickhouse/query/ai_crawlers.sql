@@ -4,28 +4,42 @@
 SELECT
     multiIf(
         NOT grouping(crawler), 'crawler',
-        NOT grouping(crawl_daily.purpose), 'purpose',
+        NOT grouping(crawled.purpose), 'purpose',
         NOT grouping(status), 'status',
-        NOT grouping(path), 'page',
+        NOT grouping(page), 'page',
         'total')                                                        AS facet,
     multiIf(
         facet = 'crawler', toString(crawler),
-        facet = 'purpose', toString(crawl_daily.purpose),
+        facet = 'purpose', toString(crawled.purpose),
         facet = 'status', toString(status),
-        path)                                                           AS name,
-    toString(crawl_daily.operator)                                      AS operator,
-    toString(crawl_daily.platform)                                      AS platform,
-    if(facet = 'crawler', toString(crawl_daily.purpose), '')            AS purpose,
-    sum(crawl_daily.requests)                                           AS requests,
-    sum(crawl_daily.verified)                                           AS verified,
-    sum(crawl_daily.unverified)                                         AS unverified,
-    sum(crawl_daily.bytes)                                              AS bytes
-FROM crawl_daily
-WHERE organization_id = {organization_id:UUID}
-  AND brand_id = {brand_id:UUID}
-  AND day BETWEEN {date_from:Date} AND {date_to:Date}
-  AND answerscope_matches_code({platforms:Array(String)}, crawl_daily.platform)
-GROUP BY GROUPING SETS ((crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose), (crawl_daily.purpose), (status), (path), ())
+        page)                                                           AS name,
+    toString(crawled.operator)                                          AS operator,
+    toString(crawled.platform)                                          AS platform,
+    if(facet = 'crawler', toString(crawled.purpose), '')                AS purpose,
+    sum(crawled.requests)                                               AS requests,
+    sum(crawled.verified)                                               AS verified,
+    sum(crawled.unverified)                                             AS unverified,
+    sum(crawled.bytes)                                                  AS bytes
+FROM
+(
+    SELECT
+        crawler,
+        operator,
+        platform,
+        purpose,
+        status,
+        answerscope_path(path) AS page,
+        crawl_daily.requests   AS requests,
+        crawl_daily.verified   AS verified,
+        crawl_daily.unverified AS unverified,
+        crawl_daily.bytes      AS bytes
+    FROM crawl_daily
+    WHERE organization_id = {organization_id:UUID}
+      AND brand_id = {brand_id:UUID}
+      AND day BETWEEN {date_from:Date} AND {date_to:Date}
+      AND answerscope_matches_code({platforms:Array(String)}, platform)
+) AS crawled
+GROUP BY GROUPING SETS ((crawler, crawled.operator, crawled.platform, crawled.purpose), (crawled.purpose), (status), (page), ())
 HAVING requests > 0
 ORDER BY facet, requests DESC, name, operator, platform, purpose
 LIMIT 10 BY facet, if(facet = 'page', '', name), operator, platform, purpose

@@ -5,22 +5,35 @@
 SELECT
     -- grouping has a 1 for each key that is not in a row's set; such a key is '' in name. goal, '' for a view, marks the second set of paths.
     transform(
-        grouping(platform, path, country, goal),
+        grouping(platform, page, country, goal),
         [0b0111, 0b1010, 0b1011, 0b1101, 0b1110],
         ['platform', 'landing', 'page', 'country', 'goal'],
         'total')                                AS facet,
-    concat(platform, path, country, goal) AS name,
+    concat(platform, page, country, goal)       AS name,
     currency,
-    sum(visit_daily.visits)                     AS visits,
-    sum(visit_daily.sessions)                   AS sessions,
-    sum(visit_daily.value)                      AS value,
+    sum(visited.visits)                         AS visits,
+    sum(visited.sessions)                       AS sessions,
+    sum(visited.value)                          AS value,
     count() OVER (PARTITION BY facet)           AS of_facet
-FROM visit_daily
-WHERE organization_id = {organization_id:UUID}
-  AND brand_id = {brand_id:UUID}
-  AND day BETWEEN {date_from:Date} AND {date_to:Date}
-  AND answerscope_matches_code({platforms:Array(String)}, platform)
-GROUP BY GROUPING SETS ((platform, event), (path, goal, event), (path, event), (country, event), (goal, currency, event), (event))
+FROM
+(
+    SELECT
+        platform,
+        answerscope_path(path) AS page,
+        country,
+        event,
+        goal,
+        currency,
+        visit_daily.visits     AS visits,
+        visit_daily.sessions   AS sessions,
+        visit_daily.value      AS value
+    FROM visit_daily
+    WHERE organization_id = {organization_id:UUID}
+      AND brand_id = {brand_id:UUID}
+      AND day BETWEEN {date_from:Date} AND {date_to:Date}
+      AND answerscope_matches_code({platforms:Array(String)}, platform)
+) AS visited
+GROUP BY GROUPING SETS ((platform, event), (page, goal, event), (page, event), (country, event), (goal, currency, event), (event))
 HAVING (facet = 'goal') = (event = 'goal') AND if(facet = 'landing', sessions, visits) > 0
 -- A page's visitor chooses the names of goals and paths, and may send any.
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY if(facet = 'landing', sessions, visits) DESC, name, currency) <= transform(facet, ['page', 'landing', 'goal'], [10, 10, 100], 1000)

@@ -863,3 +863,6 @@ FROM answers_local AS landed
 WHERE NOT endsWith(platform, '-shopping')
 GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, provider;
 
+-- 0018_pages.up.sql
+SELECT 1;
+

@@ -1,3 +1,6 @@
+-- answerscope_address
+CREATE FUNCTION answerscope_address AS address -> arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(address, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/');
+
 -- answerscope_bucket
 CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(granularity = 'day', day, granularity = 'week', toMonday(day), granularity = 'month', toStartOfMonth(day), date_from);
 
@@ -26,7 +29,10 @@ CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(
 CREATE FUNCTION answerscope_matches_code AS (filter, code) -> (empty(filter) OR has(arrayMap(given -> lower(given), filter), lower(code)));
 
 -- answerscope_page
-CREATE FUNCTION answerscope_page AS address -> extract(address, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)');
+CREATE FUNCTION answerscope_page AS address -> trimRight(answerscope_address(replaceRegexpOne(cutQueryString(address), '^(?:https?://)?(?:www[.])?', '')), '/');
+
+-- answerscope_path
+CREATE FUNCTION answerscope_path AS path -> replaceRegexpOne(concat(answerscope_address(path), '/'), '(.)/+$', '\\1');
 
 -- answerscope_points
 CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, inverse_position) -> (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880));
@@ -57,7 +63,7 @@ CREATE FUNCTION answerscope_words AS text -> if(isASCII(text), extractAll(lower(
 
 -- advice_cards
 CREATE VIEW advice_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [e2d15c56a6c2]'
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [76c20eb6a52d]'
 AS SELECT
     product_brand,
     count() AS lists
@@ -81,7 +87,7 @@ LIMIT 10000;
 
 -- advice_name_counts
 CREATE VIEW advice_name_counts
-COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [5047898eb9e3]'
+COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [8f00da5c4915]'
 AS SELECT
     name,
     toInt64(count()) AS answers
@@ -100,7 +106,7 @@ GROUP BY name;
 
 -- advice_names
 CREATE VIEW advice_names
-COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [19f551696c1a]'
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [a128949aaaeb]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     (
@@ -167,7 +173,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_pages
 CREATE VIEW advice_pages
-COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [af25bc58c332]'
+COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [937a93cf8d15]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     ['forum', 'social', 'review', 'institutional', 'editorial'] AS types,
@@ -199,7 +205,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_searches
 CREATE VIEW advice_searches
-COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [44eba92bbc09]'
+COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [4ba8b003fc25]'
 AS SELECT
     any(answers.platform) AS asked_platform,
     day,
@@ -218,7 +224,7 @@ ORDER BY
 
 -- advice_texts
 CREATE VIEW advice_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [ff3964f34f44]'
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [305c64ba836d]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -257,25 +263,39 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [f09f7ab73775]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [053afb2e8058]'
 AS SELECT
-    multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
-    multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
-    toString(crawl_daily.operator) AS operator,
-    toString(crawl_daily.platform) AS platform,
-    if(facet = 'crawler', toString(crawl_daily.purpose), '') AS purpose,
-    sum(crawl_daily.requests) AS requests,
-    sum(crawl_daily.verified) AS verified,
-    sum(crawl_daily.unverified) AS unverified,
-    sum(crawl_daily.bytes) AS bytes
-FROM crawl_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(crawl_daily.platform)))
+    multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawled.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(page), 'page', 'total') AS facet,
+    multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawled.purpose), facet = 'status', toString(status), page) AS name,
+    toString(crawled.operator) AS operator,
+    toString(crawled.platform) AS platform,
+    if(facet = 'crawler', toString(crawled.purpose), '') AS purpose,
+    sum(crawled.requests) AS requests,
+    sum(crawled.verified) AS verified,
+    sum(crawled.unverified) AS unverified,
+    sum(crawled.bytes) AS bytes
+FROM
+(
+    SELECT
+        crawler,
+        operator,
+        platform,
+        purpose,
+        status,
+        replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+        crawl_daily.requests AS requests,
+        crawl_daily.verified AS verified,
+        crawl_daily.unverified AS unverified,
+        crawl_daily.bytes AS bytes
+    FROM crawl_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+) AS crawled
 GROUP BY
     GROUPING SETS (
-        (crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose),
-        (crawl_daily.purpose),
+        (crawler, crawled.operator, crawled.platform, crawled.purpose),
+        (crawled.purpose),
         (status),
-        (path),
+        (page),
         ())
 HAVING requests > 0
 ORDER BY
@@ -309,7 +329,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [289d935c67fe]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [cd2753791956]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -320,23 +340,39 @@ FROM
     SELECT
         organization_id,
         brand_id,
-        multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
-        multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
-        toString(crawl_daily.operator) AS operator,
-        toString(crawl_daily.platform) AS platform,
-        if(facet = 'crawler', toString(crawl_daily.purpose), '') AS purpose,
-        sum(crawl_daily.requests) AS requests,
-        sum(crawl_daily.verified) AS verified,
-        sum(crawl_daily.unverified) AS unverified,
-        sum(crawl_daily.bytes) AS bytes
-    FROM crawl_daily
-    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(crawl_daily.platform)))
+        multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawled.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(page), 'page', 'total') AS facet,
+        multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawled.purpose), facet = 'status', toString(status), page) AS name,
+        toString(crawled.operator) AS operator,
+        toString(crawled.platform) AS platform,
+        if(facet = 'crawler', toString(crawled.purpose), '') AS purpose,
+        sum(crawled.requests) AS requests,
+        sum(crawled.verified) AS verified,
+        sum(crawled.unverified) AS unverified,
+        sum(crawled.bytes) AS bytes
+    FROM
+    (
+        SELECT
+            organization_id,
+            brand_id,
+            crawler,
+            operator,
+            platform,
+            purpose,
+            status,
+            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+            crawl_daily.requests AS requests,
+            crawl_daily.verified AS verified,
+            crawl_daily.unverified AS unverified,
+            crawl_daily.bytes AS bytes
+        FROM crawl_daily
+        WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
+    ) AS crawled
     GROUP BY
         GROUPING SETS (
-            (organization_id, brand_id, crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose),
-            (organization_id, brand_id, crawl_daily.purpose),
+            (organization_id, brand_id, crawler, crawled.operator, crawled.platform, crawled.purpose),
+            (organization_id, brand_id, crawled.purpose),
             (organization_id, brand_id, status),
-            (organization_id, brand_id, path),
+            (organization_id, brand_id, page),
             (organization_id, brand_id))
     HAVING requests > 0
     ORDER BY
@@ -369,7 +405,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [3e745f8c089e]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [c5d5615feb5d]'
 AS WITH
     multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
 SELECT
@@ -389,7 +425,7 @@ SELECT
 FROM
 (
     SELECT
-        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
         sum(requests) AS crawl_count,
         0 AS citation_count,
         0 AS view_count,
@@ -400,7 +436,7 @@ FROM
     GROUP BY page
     UNION ALL
     SELECT
-        extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
         0,
         sum(citation_daily.citations),
         0,
@@ -411,7 +447,7 @@ FROM
     GROUP BY page
     UNION ALL
     SELECT
-        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
         0,
         0,
         sumIf(visit_daily.visits, event = 'view'),
@@ -435,22 +471,35 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [8051dcbc3832]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [a99a340c466f]'
 AS SELECT
-    transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
-    concat(platform, path, country, goal) AS name,
+    transform(grouping(platform, page, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
+    concat(platform, page, country, goal) AS name,
     currency,
-    sum(visit_daily.visits) AS visits,
-    sum(visit_daily.sessions) AS sessions,
-    sum(visit_daily.value) AS value,
+    sum(visited.visits) AS visits,
+    sum(visited.sessions) AS sessions,
+    sum(visited.value) AS value,
     count() OVER (PARTITION BY facet) AS of_facet
-FROM visit_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+FROM
+(
+    SELECT
+        platform,
+        replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+        country,
+        event,
+        goal,
+        currency,
+        visit_daily.visits AS visits,
+        visit_daily.sessions AS sessions,
+        visit_daily.value AS value
+    FROM visit_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+) AS visited
 GROUP BY
     GROUPING SETS (
         (platform, event),
-        (path, goal, event),
-        (path, event),
+        (page, goal, event),
+        (page, event),
         (country, event),
         (goal, currency, event),
         (event))
@@ -477,7 +526,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [e593216e0c23]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [243a9db0ac8c]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -488,20 +537,35 @@ FROM
     SELECT
         organization_id,
         brand_id,
-        transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
-        concat(platform, path, country, goal) AS name,
+        transform(grouping(platform, page, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
+        concat(platform, page, country, goal) AS name,
         currency,
-        sum(visit_daily.visits) AS visits,
-        sum(visit_daily.sessions) AS sessions,
-        sum(visit_daily.value) AS value,
+        sum(visited.visits) AS visits,
+        sum(visited.sessions) AS sessions,
+        sum(visited.value) AS value,
         count() OVER (PARTITION BY organization_id, brand_id, facet) AS of_facet
-    FROM visit_daily
-    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
+    FROM
+    (
+        SELECT
+            organization_id,
+            brand_id,
+            platform,
+            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+            country,
+            event,
+            goal,
+            currency,
+            visit_daily.visits AS visits,
+            visit_daily.sessions AS sessions,
+            visit_daily.value AS value
+        FROM visit_daily
+        WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
+    ) AS visited
     GROUP BY
         GROUPING SETS (
             (organization_id, brand_id, platform, event),
-            (organization_id, brand_id, path, goal, event),
-            (organization_id, brand_id, path, event),
+            (organization_id, brand_id, page, goal, event),
+            (organization_id, brand_id, page, event),
             (organization_id, brand_id, country, event),
             (organization_id, brand_id, goal, currency, event),
             (organization_id, brand_id, event))
@@ -527,7 +591,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [b64ed8eb6b5d]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [e0bbbf7951d1]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -822,7 +886,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [763aebe1743e]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [7faac739c922]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -834,7 +898,7 @@ AS WITH
             if({sort:String} = 'prompt', toString(prompt_id), '') AS prompt,
             sign
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (
             SELECT id
             FROM answers
             WHERE notEmpty(arrayConcat({names:Array(String)}, {searches:Array(String)})) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({names:Array(String)}) OR arrayExists(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), {names:Array(String)})) AND (empty({searches:Array(String)}) OR hasAny(search_queries, {searches:Array(String)}))
@@ -963,7 +1027,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [6334dbf9ea2a]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [31af98a4a422]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -998,7 +1062,7 @@ AS WITH
             bucket,
             prompt_id
     ),
-    sums AS
+    buckets AS
     (
         SELECT
             group_key,
@@ -1019,8 +1083,8 @@ AS WITH
             sum(points * points) AS yy,
             sum(points * prompts.answers) AS yn,
             sum(prompts.answers * prompts.answers) AS nn,
-            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            sum(prompts.mention_answers * prompts.answers) AS mn
+            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            100 * sum(prompts.mention_answers * prompts.answers) AS mn
         FROM prompts
         GROUP BY
             group_key,
@@ -1032,8 +1096,8 @@ AS WITH
         SELECT
             *,
             [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-            arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals
-        FROM sums
+            arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
+        FROM buckets
     )
 SELECT
     group_key,
@@ -1091,7 +1155,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [d0f9b6b2066f]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [3b0859bd6631]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1137,7 +1201,7 @@ FROM
                 bucket,
                 prompt_id
         ),
-        sums AS
+        buckets AS
         (
             SELECT
                 organization_id,
@@ -1160,8 +1224,8 @@ FROM
                 sum(points * points) AS yy,
                 sum(points * prompts.answers) AS yn,
                 sum(prompts.answers * prompts.answers) AS nn,
-                sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                sum(prompts.mention_answers * prompts.answers) AS mn
+                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                100 * sum(prompts.mention_answers * prompts.answers) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1175,8 +1239,8 @@ FROM
             SELECT
                 *,
                 [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals
-            FROM sums
+                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
+            FROM buckets
         )
     SELECT
         organization_id,
@@ -1247,7 +1311,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [090213cf457d]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [8f696638a190]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1293,7 +1357,7 @@ FROM
                 bucket,
                 prompt_id
         ),
-        sums AS
+        buckets AS
         (
             SELECT
                 organization_id,
@@ -1316,8 +1380,8 @@ FROM
                 sum(points * points) AS yy,
                 sum(points * prompts.answers) AS yn,
                 sum(prompts.answers * prompts.answers) AS nn,
-                sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                sum(prompts.mention_answers * prompts.answers) AS mn
+                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                100 * sum(prompts.mention_answers * prompts.answers) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1331,8 +1395,8 @@ FROM
             SELECT
                 *,
                 [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals
-            FROM sums
+                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
+            FROM buckets
         )
     SELECT
         organization_id,
@@ -1377,7 +1441,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [f9141ba870bd]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [fda210336a6e]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1462,7 +1526,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [3c507feeaf7e]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [4fb9c1ed1b9d]'
 AS WITH
     prompts AS
     (
@@ -1510,7 +1574,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [28f795a07465]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [90e2aa9c2117]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1523,7 +1587,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [49dce697645d]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [f2727461e01a]'
 AS SELECT
     id,
     prompt_text,
@@ -1551,7 +1615,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [296764842361]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [27123898153d]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1589,7 +1653,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [eb38f21ea1a5]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [ad71a2e0a487]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
@@ -1735,7 +1799,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND answered AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [27af414937c9]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [6ad4e4bcaddb]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1815,7 +1879,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [fadc689a93a7]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [e91d5f37dd1a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1970,7 +2034,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [ad3c603fc334]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [fefb5c2b58e6]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -2091,7 +2155,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [b315b887f794]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [df55bc8d8124]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2173,7 +2237,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [6cf46526dfc0]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [497518e6e1ad]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -2187,7 +2251,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [391da9455b38]'
+COMMENT 'the last dead letter of each partition. [f5f42e3f9ed0]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2218,7 +2282,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [e3b6976eb6c6]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [fc965f60da40]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2237,7 +2301,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [05c917844c9d]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [ee0a3cf93285]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2282,7 +2346,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [641bac8bd1f4]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [fe450617065c]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2303,7 +2367,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [47d6f01f3fc3]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [83a45ee0ab84]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2513,8 +2577,15 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [e9aac5a1b2a5]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [7e74348aa47e]'
 AS WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
     prompts AS
     (
         SELECT
@@ -2530,13 +2601,13 @@ AS WITH
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
             sum(asked) OVER (PARTITION BY bucket, prompt_id) AS asked_of_prompt
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             bucket,
             entity_id,
             prompt_id
     ),
-    sums AS
+    entities AS
     (
         SELECT
             bucket,
@@ -2551,20 +2622,13 @@ AS WITH
             sum(points * points) AS yy,
             sum(points * asked_of_prompt) AS yn,
             sum(asked * asked) AS nn,
-            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            sum(prompts.mention_answers * asked_of_prompt) AS mn
+            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
         FROM prompts
         GROUP BY
             bucket,
             entity_id
     ),
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name, brand_id))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
     measured AS
     (
         SELECT
@@ -2578,16 +2642,16 @@ AS WITH
             own.3 AS mentions,
             own.4 AS citations,
             [(((60 * mention_answers) + (25 * (own.5))) + ((15 * (own.6)) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-            arrayMap((mean, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.7, 10000 * (own.9)], [own.8, 100 * (own.10)]) AS intervals
+            arrayMap((mean, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.7, own.9], [own.8, own.10]) AS intervals
         FROM
         (
             SELECT
                 bucket,
-                max(sums.answers) AS answers,
-                max(sums.prompt_count) AS prompt_count,
-                max(sums.nn) AS nn,
+                max(entities.answers) AS answers,
+                max(entities.prompt_count) AS prompt_count,
+                max(entities.nn) AS nn,
                 groupArray((entity_id, mention_answers, mentions, citations, citation_answers, inverse_position, yy, yn, mm, mn)) AS found
-            FROM sums
+            FROM entities
             GROUP BY bucket
             HAVING answers > 0
         ) AS bucketed
@@ -2619,8 +2683,20 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [7041af356572]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [46ec52136050]'
 AS WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    (
+        SELECT (sumMap([(brand_id, lower(platform))], [not_shown])).1
+        FROM answer_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
+    ) AS hiding,
     answered AS
     (
         SELECT
@@ -2629,26 +2705,10 @@ AS WITH
             entity_id,
             sum(entity_prompt_daily.answers) AS answers,
             sum(entity_prompt_daily.not_shown) AS not_shown,
-            sumIf(entity_prompt_daily.answers, ((organization_id, brand_id, lower(platform)) GLOBAL IN (
-                SELECT
-                    organization_id,
-                    brand_id,
-                    lower(platform)
-                FROM answer_daily
-                WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
-            ))) AS seen,
-            sum(entity_prompt_daily.mention_answers) AS mention_answers,
-            sum(entity_prompt_daily.citation_answers) AS citation_answers,
-            sum(entity_prompt_daily.inverse_position) AS inverse_position,
-            sum(entity_prompt_daily.positions) AS positions,
-            sum(entity_prompt_daily.mentions) AS mentions,
-            sum(entity_prompt_daily.citations) AS citations,
-            sum(entity_prompt_daily.visibility) AS visibility,
-            sum(entity_prompt_daily.positive_answers) AS positive_answers,
-            sum(entity_prompt_daily.neutral_answers) AS neutral_answers,
-            sum(entity_prompt_daily.negative_answers) AS negative_answers
+            sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
+            [sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS sums
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             group_key,
             prompt_id,
@@ -2657,115 +2717,64 @@ AS WITH
     prompts AS
     (
         SELECT
-            *,
-            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-            sum(answered.answers) OVER (PARTITION BY group_key, prompt_id) AS asked,
-            sumIf(answered.mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
+            group_key,
+            sum(answered.answers) AS answers,
+            sum(answered.not_shown) AS not_shown,
+            sum(answered.seen) AS seen,
+            groupArray(entity_id) AS ids,
+            groupArray(sums) AS all_sums,
+            sumIf(sums[1], entity_id = {brand_id:UUID}) AS brand_named
         FROM answered
+        GROUP BY
+            group_key,
+            prompt_id
+        UNION ALL
+        SELECT
+            '',
+            0,
+            0,
+            0,
+            [],
+            [],
+            0
+        WHERE {group_by:String} = ''
     ),
-    sums AS
+    entities AS
     (
+        WITH
+            all_sums[indexOf(ids, entity.1)] AS counts,
+            [((60 * (counts[1])) + (25 * (counts[2]))) + ((15 * (counts[3])) / 5354228880), 100. * (counts[1]), 100. * (brand_named - (counts[1]))] AS points
         SELECT
             group_key,
-            entity_id,
+            entity,
+            countIf(prompts.answers > 0) AS prompt_count,
+            countIf(((counts[1]) + (counts[2])) > 0) AS visible_prompts,
             sum(prompts.answers) AS answers,
             sum(prompts.not_shown) AS not_shown,
             sum(prompts.seen) AS seen,
-            countIf(prompts.answers > 0) AS prompt_count,
             sum(prompts.answers * prompts.answers) AS nn,
-            countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
-            sum(prompts.mention_answers) AS mention_answers,
-            sum(prompts.citation_answers) AS citation_answers,
-            sum(prompts.inverse_position) AS inverse_position,
-            sum(prompts.positions) AS positions,
-            sum(prompts.mentions) AS mentions,
-            sum(prompts.citations) AS citations,
-            sum(prompts.visibility) AS visibility,
-            sum(prompts.positive_answers) AS positive_answers,
-            sum(prompts.neutral_answers) AS neutral_answers,
-            sum(prompts.negative_answers) AS negative_answers,
-            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            sum(prompts.mention_answers * asked) AS mn,
-            sum(prompts.mention_answers * brand_named) AS mb,
-            sum(points * points) AS yy,
-            sum(points * asked) AS yn
+            sumForEach(counts) AS sums,
+            arrayMap(y -> (y / nullIf(answers, 0)), sumForEach(points)) AS means,
+            sumForEach(arrayMap(y -> (y * y), points)) AS yy,
+            sumForEach(arrayMap(y -> (y * prompts.answers), points)) AS yn
         FROM prompts
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
         GROUP BY
             group_key,
-            entity_id
-    ),
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name, brand_id))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
-    groups AS
-    (
-        SELECT
-            group_key,
-            sum(entities.answers) AS answers,
-            sum(entities.not_shown) AS not_shown,
-            sum(entities.seen) AS seen,
-            sum(entities.prompt_count) AS prompt_count,
-            sum(entities.nn) AS nn,
-            groupArray(entity_id) AS ids,
-            groupArray([toInt64(visible_prompts), mention_answers, citation_answers, inverse_position, positions, mentions, citations, visibility, positive_answers, neutral_answers, negative_answers, mm, mn, mb]) AS counts,
-            groupArray([yy, yn]) AS squares
-        FROM
-        (
-            SELECT *
-            FROM sums
-            UNION ALL
-            SELECT
-                '',
-                {brand_id:UUID},
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0.,
-                0.
-            WHERE {group_by:String} = ''
-        ) AS entities
-        GROUP BY group_key
+            entity
     ),
     measured AS
     (
-        WITH
-            arrayResize(counts[indexOf(ids, entity.1)], 14) AS own,
-            counts[indexOf(ids, {brand_id:UUID})] AS brand,
-            arrayResize(squares[indexOf(ids, entity.1)], 2) AS square
         SELECT
             *,
-            entity,
-            own,
-            [(((60 * (own[2])) + (25 * (own[3]))) + ((15 * (own[4])) / 5354228880)) / nullIf(answers, 0), (100 * (own[2])) / nullIf(answers, 0), (100 * ((brand[2]) - (own[2]))) / nullIf(answers, 0)] AS means,
-            arrayMap((mean, yy, yn) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers), means, [square[1], 10000 * (own[12]), 10000 * (((brand[12]) - (2 * (own[14]))) + (own[12]))], [square[2], 100 * (own[13]), 100 * ((brand[13]) - (own[13]))]) AS margins,
+            arrayMap((mean, y, z) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers), means, yy, yn) AS margins,
             arrayMap((mean, margin, lowest) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]), means, margins, [0, 0, -100]) AS intervals,
             (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
             arrayMap(z -> if((seen + not_shown) < 5, NULL, round(((100 * ((seen + 1.9208) + (z * sqrt(((seen * ((seen + not_shown) - seen)) / (seen + not_shown)) + 0.9604)))) / ((seen + not_shown) + 3.8416)) * 1.00000000001, 1) + 0), [-1.96, 1.96]) AS shown_ends,
-            arraySlice(own, 9, 3) AS labels,
+            arraySlice(sums, 8) AS labels,
             arraySum(labels) AS labelled,
             arrayMap(y -> (round(((100 * y) / nullIf(labelled, 0)) * 1.00000000001, 1) + 0), labels) AS tones
-        FROM groups
-        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+        FROM entities
     )
 SELECT
     group_key,
@@ -2774,16 +2783,16 @@ SELECT
     entity.2 AS name,
     answers,
     not_shown,
-    own[2] AS mention_answers,
-    own[3] AS citation_answers,
-    own[6] AS mentions,
-    own[7] AS citations,
+    sums[1] AS mention_answers,
+    sums[2] AS citation_answers,
+    sums[5] AS mentions,
+    sums[6] AS citations,
     prompt_count,
-    toUInt64(own[1]) AS visible_prompts,
+    visible_prompts,
     round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
-    round(((own[8]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
-    round((((own[4]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
-    round(((own[5]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+    round(((sums[7]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+    round((((sums[3]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+    round(((sums[4]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
     round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
     (intervals[1])[1] AS interval_low,
     (intervals[1])[2] AS interval_high,
@@ -2853,7 +2862,7 @@ CREATE VIEW entity_visibility_last_30_days
     `neutral_pct` Nullable(Float64),
     `negative_pct` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [8f553dfe8d90]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [7e5b69eadfed]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2862,6 +2871,18 @@ AS SELECT
 FROM
 (
     WITH
+        notEmpty(CAST([], 'Array(UUID)')) AS of_prompt,
+        (
+            SELECT groupArray((id, name, brand_id))
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live,
+        (
+            SELECT (sumMap([(brand_id, lower(platform))], [not_shown])).1
+            FROM answer_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
+        ) AS hiding,
         answered AS
         (
             SELECT
@@ -2872,26 +2893,10 @@ FROM
                 entity_id,
                 sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.not_shown) AS not_shown,
-                sumIf(entity_prompt_daily.answers, ((organization_id, brand_id, lower(platform)) GLOBAL IN (
-                    SELECT
-                        organization_id,
-                        brand_id,
-                        lower(platform)
-                    FROM answer_daily
-                    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
-                ))) AS seen,
-                sum(entity_prompt_daily.mention_answers) AS mention_answers,
-                sum(entity_prompt_daily.citation_answers) AS citation_answers,
-                sum(entity_prompt_daily.inverse_position) AS inverse_position,
-                sum(entity_prompt_daily.positions) AS positions,
-                sum(entity_prompt_daily.mentions) AS mentions,
-                sum(entity_prompt_daily.citations) AS citations,
-                sum(entity_prompt_daily.visibility) AS visibility,
-                sum(entity_prompt_daily.positive_answers) AS positive_answers,
-                sum(entity_prompt_daily.neutral_answers) AS neutral_answers,
-                sum(entity_prompt_daily.negative_answers) AS negative_answers
+                sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
+                [sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS sums
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -2902,98 +2907,62 @@ FROM
         prompts AS
         (
             SELECT
-                *,
-                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-                sum(answered.answers) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked,
-                sumIf(answered.mention_answers, entity_id = brand_id) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS brand_named
+                organization_id,
+                brand_id,
+                group_key,
+                sum(answered.answers) AS answers,
+                sum(answered.not_shown) AS not_shown,
+                sum(answered.seen) AS seen,
+                groupArray(entity_id) AS ids,
+                groupArray(sums) AS all_sums,
+                sumIf(sums[1], entity_id = brand_id) AS brand_named
             FROM answered
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                prompt_id
         ),
-        sums AS
+        entities AS
         (
+            WITH
+                all_sums[indexOf(ids, entity.1)] AS counts,
+                [((60 * (counts[1])) + (25 * (counts[2]))) + ((15 * (counts[3])) / 5354228880), 100. * (counts[1]), 100. * (brand_named - (counts[1]))] AS points
             SELECT
                 organization_id,
                 brand_id,
                 group_key,
-                entity_id,
+                entity,
+                countIf(prompts.answers > 0) AS prompt_count,
+                countIf(((counts[1]) + (counts[2])) > 0) AS visible_prompts,
                 sum(prompts.answers) AS answers,
                 sum(prompts.not_shown) AS not_shown,
                 sum(prompts.seen) AS seen,
-                countIf(prompts.answers > 0) AS prompt_count,
                 sum(prompts.answers * prompts.answers) AS nn,
-                countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
-                sum(prompts.mention_answers) AS mention_answers,
-                sum(prompts.citation_answers) AS citation_answers,
-                sum(prompts.inverse_position) AS inverse_position,
-                sum(prompts.positions) AS positions,
-                sum(prompts.mentions) AS mentions,
-                sum(prompts.citations) AS citations,
-                sum(prompts.visibility) AS visibility,
-                sum(prompts.positive_answers) AS positive_answers,
-                sum(prompts.neutral_answers) AS neutral_answers,
-                sum(prompts.negative_answers) AS negative_answers,
-                sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                sum(prompts.mention_answers * asked) AS mn,
-                sum(prompts.mention_answers * brand_named) AS mb,
-                sum(points * points) AS yy,
-                sum(points * asked) AS yn
+                sumForEach(counts) AS sums,
+                arrayMap(y -> (y / nullIf(answers, 0)), sumForEach(points)) AS means,
+                sumForEach(arrayMap(y -> (y * y), points)) AS yy,
+                sumForEach(arrayMap(y -> (y * prompts.answers), points)) AS yn
             FROM prompts
+            ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = brand_id), live), (brand_id, '', brand_id)) AS entity
             GROUP BY
                 organization_id,
                 brand_id,
                 group_key,
-                entity_id
-        ),
-        notEmpty(CAST([], 'Array(UUID)')) AS of_prompt,
-        (
-            SELECT groupArray((id, name, brand_id))
-            FROM dimension_competitors
-            FINAL
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
-        ) AS live,
-        groups AS
-        (
-            SELECT
-                organization_id,
-                brand_id,
-                group_key,
-                sum(entities.answers) AS answers,
-                sum(entities.not_shown) AS not_shown,
-                sum(entities.seen) AS seen,
-                sum(entities.prompt_count) AS prompt_count,
-                sum(entities.nn) AS nn,
-                groupArray(entity_id) AS ids,
-                groupArray([toInt64(visible_prompts), mention_answers, citation_answers, inverse_position, positions, mentions, citations, visibility, positive_answers, neutral_answers, negative_answers, mm, mn, mb]) AS counts,
-                groupArray([yy, yn]) AS squares
-            FROM
-            (
-                SELECT *
-                FROM sums
-            ) AS entities
-            GROUP BY
-                organization_id,
-                brand_id,
-                group_key
+                entity
         ),
         measured AS
         (
-            WITH
-                arrayResize(counts[indexOf(ids, entity.1)], 14) AS own,
-                counts[indexOf(ids, brand_id)] AS brand,
-                arrayResize(squares[indexOf(ids, entity.1)], 2) AS square
             SELECT
                 *,
-                entity,
-                own,
-                [(((60 * (own[2])) + (25 * (own[3]))) + ((15 * (own[4])) / 5354228880)) / nullIf(answers, 0), (100 * (own[2])) / nullIf(answers, 0), (100 * ((brand[2]) - (own[2]))) / nullIf(answers, 0)] AS means,
-                arrayMap((mean, yy, yn) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers), means, [square[1], 10000 * (own[12]), 10000 * (((brand[12]) - (2 * (own[14]))) + (own[12]))], [square[2], 100 * (own[13]), 100 * ((brand[13]) - (own[13]))]) AS margins,
+                arrayMap((mean, y, z) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers), means, yy, yn) AS margins,
                 arrayMap((mean, margin, lowest) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]), means, margins, [0, 0, -100]) AS intervals,
                 (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
                 arrayMap(z -> if((seen + not_shown) < 5, NULL, round(((100 * ((seen + 1.9208) + (z * sqrt(((seen * ((seen + not_shown) - seen)) / (seen + not_shown)) + 0.9604)))) / ((seen + not_shown) + 3.8416)) * 1.00000000001, 1) + 0), [-1.96, 1.96]) AS shown_ends,
-                arraySlice(own, 9, 3) AS labels,
+                arraySlice(sums, 8) AS labels,
                 arraySum(labels) AS labelled,
                 arrayMap(y -> (round(((100 * y) / nullIf(labelled, 0)) * 1.00000000001, 1) + 0), labels) AS tones
-            FROM groups
-            ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = brand_id), live), (brand_id, '', brand_id)) AS entity
+            FROM entities
         )
     SELECT
         organization_id,
@@ -3004,16 +2973,16 @@ FROM
         entity.2 AS name,
         answers,
         not_shown,
-        own[2] AS mention_answers,
-        own[3] AS citation_answers,
-        own[6] AS mentions,
-        own[7] AS citations,
+        sums[1] AS mention_answers,
+        sums[2] AS citation_answers,
+        sums[5] AS mentions,
+        sums[6] AS citations,
         prompt_count,
-        toUInt64(own[1]) AS visible_prompts,
+        visible_prompts,
         round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
-        round(((own[8]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
-        round((((own[4]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
-        round(((own[5]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+        round(((sums[7]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+        round((((sums[3]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+        round(((sums[4]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
         round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
         (intervals[1])[1] AS interval_low,
         (intervals[1])[2] AS interval_high,
@@ -3054,7 +3023,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [07ee7c88c0b8]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [4d00dee7a92f]'
 AS SELECT
     platform,
     prompt,
@@ -3154,7 +3123,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [36f285252c4a]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [314be9dcf931]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3176,7 +3145,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [00ff2f418914]'
+COMMENT 'every visit to a brand’s site as it was recorded. [7b143198ff92]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3206,7 +3175,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- fanout_queries
 CREATE VIEW fanout_queries
-COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [dc98a19adb7f]'
+COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [8efb453707da]'
 AS WITH
     landed AS
     (
@@ -3241,7 +3210,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_totals
 CREATE VIEW fanout_totals
-COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [0a010f1b6a06]'
+COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [2e482ceb1a6e]'
 AS WITH
     landed AS
     (
@@ -3276,7 +3245,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [cffb05cae689]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [8b66214c6532]'
 AS WITH
     landed AS
     (
@@ -3348,7 +3317,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [47a790c1ded9]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [e68304360c5a]'
 AS SELECT
     kind,
     value,
@@ -3387,7 +3356,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [0d0983652ae2]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [f6e66379ed04]'
 AS SELECT
     day,
     id,
@@ -3433,7 +3402,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [97e9efb7d774]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [10a2db521022]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -3452,7 +3421,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [40dbf579fb0e]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [12859f43d510]'
 AS WITH
     last_days AS
     (
@@ -3500,7 +3469,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [e9632c0f4b0e]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [29e7627cfc2a]'
 AS SELECT
     organization_id,
     brand_id,
@@ -3511,7 +3480,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [ff6f6d58d5b7]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [f920ce61ef4b]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -3541,23 +3510,9 @@ FROM
     GROUP BY id
 ) AS found;
 
--- live_competitors
-CREATE VIEW live_competitors
-COMMENT 'the live competitors of a brand, by name in code-point order. [e60dcf042e68]'
-AS SELECT
-    id,
-    name
-FROM dimension_competitors
-FINAL
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-ORDER BY
-    name ASC,
-    id ASC
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
-
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [e7390930995c]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [cd4877d92263]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3624,7 +3579,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [55d6e611e1f6]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [e601e3fa78cc]'
 AS WITH
     served AS
     (
@@ -3682,7 +3637,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- new_sources
 CREATE VIEW new_sources
-COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [41bb0170422c]'
+COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [2acededa090c]'
 AS SELECT
     any(citation_daily.domain) AS domain,
     sumIf(domain_answers, day >= {date_from:Date}) AS citing_answers
@@ -3698,7 +3653,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [569f706e127f]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [475c0fa45cbc]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3784,7 +3739,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [51fcfc8f3212]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [9e0bf6ad3ac0]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3876,7 +3831,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [d64b77371ea2]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [945359ea2ab6]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -3887,7 +3842,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [7c2109bf19ff]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [4e48eeefe3fb]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3950,7 +3905,7 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [036d870d8108]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [b72a2dbe877d]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
@@ -3961,7 +3916,7 @@ AS SELECT
 FROM
 (
     SELECT
-        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
         sum(requests) AS crawl_count,
         uniqExact(day) AS day_count,
         0 AS citation_count,
@@ -3979,12 +3934,12 @@ FROM
         sum(sign),
         0
     FROM answers
-    ARRAY JOIN arrayDistinct(arrayMap((url, is_owned) -> (extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'), is_owned), arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
+    ARRAY JOIN arrayDistinct(arrayMap((url, is_owned) -> (trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), is_owned), arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
     GROUP BY page
     UNION ALL
     SELECT
-        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
         0,
         0,
         0,
@@ -4000,7 +3955,7 @@ ORDER BY page ASC;
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [7c9f160096df]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [1ab351f8aec9]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -4038,7 +3993,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [4d8f0288d656]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [213de8720e7f]'
 AS WITH
     cells AS
     (
@@ -4114,7 +4069,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [9b25f13863cf]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [2e00bf54d446]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4218,7 +4173,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [d1df19017d9b]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [b2f38a6d584a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4326,7 +4281,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [e9db312f10e9]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [0f5981403348]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -4361,7 +4316,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [44b1259c5ae9]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [2b1f1e306822]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -4400,8 +4355,15 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [0ab0609abcdc]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [d43bb78ce33a]'
 AS WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
     prompts AS
     (
         SELECT
@@ -4410,47 +4372,46 @@ AS WITH
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked,
             sum(entity_prompt_daily.mention_answers) AS mention_answers,
-            sum(positive_answers) AS positive,
-            sum(neutral_answers) AS neutral,
-            sum(negative_answers) AS negative,
-            (positive + neutral) + negative AS labelled
+            [sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS labels,
+            arraySum(labels) AS labelled
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             group_key,
             entity_id,
             prompt_id
     ),
-    sums AS
+    entities AS
     (
         SELECT
             group_key,
             entity_id,
             sum(asked) AS answers,
             sum(prompts.mention_answers) AS mention_answers,
-            sum(prompts.positive) AS positive,
-            sum(prompts.neutral) AS neutral,
-            sum(prompts.negative) AS negative,
-            countIf(labelled > 0) AS prompt_count,
-            sum(labelled * labelled) AS nn,
-            sum(prompts.positive * prompts.positive) AS positive_yy,
-            sum(prompts.neutral * prompts.neutral) AS neutral_yy,
-            sum(prompts.negative * prompts.negative) AS negative_yy,
-            sum(prompts.positive * labelled) AS positive_yn,
-            sum(prompts.neutral * labelled) AS neutral_yn,
-            sum(prompts.negative * labelled) AS negative_yn
+            sumForEach(prompts.labels) AS labels,
+            sum(prompts.labelled) AS labelled,
+            countIf(prompts.labelled > 0) AS prompt_count,
+            sum(prompts.labelled * prompts.labelled) AS nn,
+            sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.labels)) AS yy,
+            sumForEach(arrayMap(y -> ((100 * y) * prompts.labelled), prompts.labels)) AS yn
         FROM prompts
         GROUP BY
             group_key,
             entity_id
+        UNION ALL
+        SELECT
+            '',
+            toUUID('00000000-0000-0000-0000-000000000000'),
+            0,
+            0,
+            [0, 0, 0],
+            0,
+            0,
+            0,
+            [0, 0, 0],
+            [0, 0, 0]
+        WHERE {group_by:String} = ''
     ),
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
     measured AS
     (
         SELECT
@@ -4460,39 +4421,18 @@ AS WITH
             answers,
             arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
             own.2 AS mention_answers,
-            [own.3, own.4, own.5] AS counts,
-            arraySum(counts) AS labelled,
+            arrayResize(own.3, 3) AS counts,
+            own.4 AS labelled,
+            own.5 AS prompt_count,
             arrayMap(y -> ((100 * y) / nullIf(labelled, 0)), counts) AS shares,
-            arrayMap((share, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, labelled, own.6) < 5, NULL, of_prompt, (100 * ((((labelled * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((labelled * share) / 100) * (labelled - ((labelled * share) / 100))) / labelled) + 0.9604)))) / (labelled + 3.8416), least(100, greatest(0, share + (side * ((if(((own.6) - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][(own.6) - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / ((own.6) - 1))) / ((own.6) - 1))) / ((own.6) - 1))) / ((own.6) - 1))) * sqrt(((own.6) / ((own.6) - 1)) * greatest(0, (((10000 * yy) - ((2 * share) * (100 * yn))) + ((share * share) * (own.7))) - (1e-12 * (10000 * yy))))) / labelled))))) * 1.00000000001, 1) + 0), [-1, 1]), shares, [own.8, own.9, own.10], [own.11, own.12, own.13]) AS intervals
+            arrayMap((share, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, labelled, prompt_count) < 5, NULL, of_prompt, (100 * ((((labelled * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((labelled * share) / 100) * (labelled - ((labelled * share) / 100))) / labelled) + 0.9604)))) / (labelled + 3.8416), least(100, greatest(0, share + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * share) * yn)) + ((share * share) * (own.6))) - (1e-12 * yy)))) / labelled))))) * 1.00000000001, 1) + 0), [-1, 1]), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS intervals
         FROM
         (
             SELECT
                 group_key,
                 max(entities.answers) AS answers,
-                groupArray((entity_id, mention_answers, positive, neutral, negative, prompt_count, nn, positive_yy, neutral_yy, negative_yy, positive_yn, neutral_yn, negative_yn)) AS found
-            FROM
-            (
-                SELECT *
-                FROM sums
-                UNION ALL
-                SELECT
-                    '',
-                    {brand_id:UUID},
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0
-                WHERE {group_by:String} = ''
-            ) AS entities
+                groupArray((entity_id, mention_answers, labels, labelled, prompt_count, nn, yy, yn)) AS found
+            FROM entities
             GROUP BY group_key
         ) AS grouped
         ARRAY JOIN arrayPushFront(live, ({brand_id:UUID}, '')) AS entity
@@ -4528,7 +4468,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [ada7be2c8637]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [ec2c5f1e6774]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4577,7 +4517,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [7d4e3cdde06b]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [d1123cc4cdf3]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4727,7 +4667,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [d62ba09836c7]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [21a7fe95ec5e]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4805,7 +4745,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [94f4ee6b9dea]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [219ed7c2adc4]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4846,7 +4786,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [d866713bb8fb]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [7c6f7e12aef5]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -4855,7 +4795,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [9f856809781b]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [b70e78ffbc84]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -4986,7 +4926,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [d00e2ed287cb]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [654c5b08429b]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -5007,7 +4947,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [659ae68375b8]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [d5a3858f25be]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -5044,7 +4984,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [f0b5f79540a1]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [62dc1f873023]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -5063,7 +5003,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [f74399fe3633]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [b48ccaa90bdb]'
 AS SELECT
     landing,
     month,
@@ -5087,7 +5027,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [fe3d693a20c9]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [495989d1108d]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -5111,7 +5051,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [72e649da5d4d]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [0108b9f89327]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -5192,7 +5132,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [db57caa19dc9]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [dc65499ac4ad]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT
