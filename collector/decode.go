@@ -234,6 +234,13 @@ func pageOf(url string) (p page, ok bool) {
 		return page{}, false
 	}
 	p.path = event.MaskPath(event.Path(p.path))
+	if len(p.path) > event.MaxTitle {
+		end := event.MaxTitle
+		if at := strings.LastIndexByte(p.path[:end], '%'); at > end-len("%HH") {
+			end = at // no half of an escape
+		}
+		p.path = strings.TrimRight(p.path[:end], "/")
+	}
 	return p, true
 }
 

@@ -10,7 +10,7 @@ import "strings"
 //     begins no escape. Braces stay, which Masked has.
 //   - \xHH is %HH: nginx and Apache log bytes so.
 //   - Dot segments are resolved.
-//   - Slashes at the end are dropped, but for the root's one, and what is longer than MaxTitle.
+//   - Slashes at the end are dropped, but for the root's one.
 //
 // Its SQL is answerscope_path, which gives rows of older releases the same spelling. A path of that spelling is
 // returned as it is, without an allocation.
@@ -19,21 +19,8 @@ func Path(path string) string {
 	if strings.Contains(path, "/.") {
 		path = withoutDots(path)
 	}
-	path = bounded(path)
 	if path = strings.TrimRight(path, "/"); path == "" {
 		return "/"
-	}
-	return path
-}
-
-// bounded cuts a path that is longer than the log takes, before the escape that would be cut in half.
-func bounded(path string) string {
-	if len(path) <= MaxTitle {
-		return path
-	}
-	path = path[:MaxTitle]
-	if at := strings.LastIndexByte(path, '%'); at > len(path)-len("%HH") {
-		path = path[:at]
 	}
 	return path
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // cardsOf reads the products of an answer.
-func cardsOf(a *event.Answer, tracked *names) []Card {
+func cardsOf(a *event.Answer, tracked *names, sourceOf func(*event.Citation) source) []Card {
 	if len(a.Products) == 0 {
 		return nil
 	}
@@ -33,8 +33,9 @@ func cardsOf(a *event.Answer, tracked *names) []Card {
 		if 0 < p.Position && p.Position <= math.MaxUint32 {
 			card.Position = uint32(p.Position)
 		}
-		if address, host, ok := normalise(p.URL); ok && !googleSearch.MatchString(address) {
-			card.MerchantDomain = registrable(host)
+		shop := sourceOf(&event.Citation{URL: p.URL})
+		if shop.host != "" && !googleSearch.MatchString(shop.url) {
+			card.MerchantDomain = registrable(shop.host)
 		}
 		card.MatchedID, card.Role = ownerOf(a, tracked, p)
 		cards[i] = card

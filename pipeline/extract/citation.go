@@ -28,7 +28,9 @@ func (o owners) add(entity int, e *event.Entity) {
 
 // citationsOf reads the URLs of an answer, each once, and counts the cited ones: all, and for each entity the URLs
 // under its domains.
-func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, byEntity []uint32) {
+func citationsOf(
+	a *event.Answer, sourceOf func(*event.Citation) source,
+) (citations []CitationReading, cited uint32, byEntity []uint32) {
 	byEntity = make([]uint32, 1+len(a.Competitors))
 	if len(a.Citations) == 0 {
 		return nil, 0, byEntity
@@ -37,18 +39,18 @@ func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, by
 	index := make(map[string]int, len(a.Citations))
 	for i := range a.Citations {
 		raw := &a.Citations[i]
-		url, host, ok := normalise(raw.URL)
-		if !ok {
+		page := sourceOf(raw)
+		if page.host == "" {
 			continue
 		}
-		at, seen := index[url]
+		at, seen := index[page.url]
 		if !seen {
 			at = len(citations)
-			index[url] = at
-			citations = append(citations, CitationReading{URL: url, Host: host})
+			index[page.url] = at
+			citations = append(citations, CitationReading{URL: page.url, Host: page.host})
 		}
 		c := &citations[at]
-		c.Cited = c.Cited || raw.Cited
+		c.Cited = c.Cited || page.cited
 		if c.Title == "" {
 			c.Title = raw.Title
 		}

@@ -17,10 +17,10 @@ func (r *rules) read(a *event.Answer) Reading {
 	entities := entitiesOf(a, tracked)
 	reading := Reading{
 		Branded:         branded(&a.Prompt, tracked),
-		Cards:           cardsOf(a, tracked),
+		Cards:           cardsOf(a, tracked, r.source),
 		SentimentMethod: SentimentMethod,
 	}
-	citations, cited, byEntity := citationsOf(a)
+	citations, cited, byEntity := citationsOf(a, r.source)
 	reading.Citations = citations
 	for i := range entities {
 		e := &entities[i]

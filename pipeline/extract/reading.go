@@ -16,21 +16,24 @@ type rules struct {
 	parts     []func(string) []cut       // that are no prose, each found in the text that the previous ones left
 	spellings func(name string) []string // other ones of a name
 	alphabet  func() *alphabet
+	source    func(c *event.Citation) source
 	// asRead finds names as readers do: in several spellings, with an Arabic "and", several beside each other as one,
 	// and none in an ordinary word.
 	asRead bool
 }
 
 var (
-	current  = &rules{removedParts, Spellings, presentAlphabet, true}
-	version3 = &rules{undecodedParts, umlautSpellings, formerAlphabet, false}
-	version1 = &rules{undecodedParts, func(string) []string { return nil }, formerAlphabet, false}
+	current  = &rules{removedParts, Spellings, presentAlphabet, sourceOf, true}
+	version3 = &rules{undecodedParts, umlautSpellings, formerAlphabet, formerSourceOf, false}
+	version1 = &rules{
+		undecodedParts, func(string) []string { return nil }, formerAlphabet, formerSourceOf, false,
+	}
 )
 
 var versions = map[int]*rules{
 	1: version1, // does not find a name whose umlaut is written as two letters
 	2: version3, // of builds that refuse a surface without an answer; the reading is the same
-	3: version3, // reads signs inside a name, escapes and characters that nobody sees as they are
+	3: version3, // reads signs inside a name, escapes, characters that nobody sees and addresses as they are
 	4: current,
 }
 

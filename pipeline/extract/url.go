@@ -8,15 +8,43 @@ import (
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/answerscope/answerscope/ingest/event"
 )
+
+// source is the page of a citation, in the form in which it is counted; without a host it is none.
+type source struct {
+	url, host string
+	cited     bool
+}
+
+// sourceOf reads a citation. One of a redirect is of the page where that leads, as far as the address tells; where a
+// redirect of Gemini has no such page, its owner is unknown, and it is not counted as cited.
+func sourceOf(c *event.Citation) source {
+	address, ok := destination(c.URL, c.Title)
+	url, host, _ := normalise(address)
+	return source{url, host, c.Cited && ok}
+}
+
+// formerSourceOf is sourceOf of version 3.
+func formerSourceOf(c *event.Citation) source {
+	asWritten := func(text string) string { return text }
+	url, host, _ := normaliseBy(c.URL, asWritten, asWritten)
+	return source{url, host, c.Cited}
+}
 
 // normalise returns the form in which a cited URL is counted, and its host; ok is false if it is not http or https with
 // a host.
 //
 // Dropped are one leading www., a trailing dot, a default port and userinfo of the host, the fragment, all trailing
 // slashes of the path, empty parameters and an empty query, and the parameters that only follow a click. Scheme and
-// host are lower case, the host in punycode. All else stays byte for byte, in order.
+// host are lower case, the host in punycode. Path and query have the spelling of event.Path and event.Escapes. All else
+// stays, in order.
 func normalise(raw string) (url, host string, ok bool) {
+	return normaliseBy(raw, event.Path, event.Escapes)
+}
+
+func normaliseBy(raw string, spellPath, spellQuery func(string) string) (url, host string, ok bool) {
 	raw = strings.TrimSpace(raw)
 	scheme, rest, ok := cutScheme(raw)
 	if !ok {
@@ -41,8 +69,8 @@ func normalise(raw string) (url, host string, ok bool) {
 		out.WriteByte(':')
 		out.WriteString(port)
 	}
-	out.WriteString(strings.TrimRight(path, "/"))
-	writeQuery(&out, query)
+	out.WriteString(strings.TrimRight(spellPath(path), "/"))
+	writeQuery(&out, spellQuery(query))
 	return out.String(), host, true
 }
 

@@ -56,8 +56,8 @@ func normalise(raw string) (url, host string) {
 	if host == "" || strings.ContainsFunc(host, unicode.IsSpace) || strings.HasPrefix(host, "[") != strings.HasSuffix(host, "]") {
 		return "", "" // what holds a space, or half an IPv6 address, is no host
 	}
-	url = scheme + "://" + host + port + strings.TrimRight(path, "/")
-	if query = withoutClicks(query); query != "" {
+	url = scheme + "://" + host + port + strings.TrimSuffix(spelled(path), "/")
+	if query = withoutClicks(reescaped(query)); query != "" {
 		url += "?" + query
 	}
 	return url, host

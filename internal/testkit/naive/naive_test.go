@@ -59,7 +59,7 @@ func TestCitationsAsDefined(t *testing.T) {
 		"HTTPS://www.Example.COM:443/a//?utm_source=x&&B=1&GCLID=2&_ga=3#top": "https://example.com/a?B=1",
 		"http://user:pw@münchen.example./":                                    "http://xn--mnchen-3ya.example",
 		"https://www.www.example/?":                                           "https://www.example",
-		"https://a.example:8443/%7Ex/?q=a%20b&q=":                             "https://a.example:8443/%7Ex?q=a%20b&q=",
+		"https://a.example:8443/%7Ex/?q=a%20b&q=":                             "https://a.example:8443/~x?q=a%20b&q=",
 		"ftp://a.example/":                                                    "",
 		"https:///x":                                                          "",
 		"//a.example":                                                         "",

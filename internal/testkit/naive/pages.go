@@ -113,7 +113,7 @@ var (
 
 // spelled is the one spelling of a path (RFC 3986 §6.2.2) without slashes at the end, of the root a slash.
 func spelled(path string) string {
-	path = escaped(path)
+	path = reescaped(path)
 	for here.MatchString(path) {
 		path = here.ReplaceAllString(path, "/")
 	}
@@ -123,8 +123,8 @@ func spelled(path string) string {
 	return "/" + strings.TrimPrefix(strings.TrimRight(path, "/"), "/")
 }
 
-// escaped spells the escapes of a path or query.
-func escaped(text string) string {
+// reescaped spells the escapes of a path or query.
+func reescaped(text string) string {
 	return notPlain.ReplaceAllStringFunc(text, func(part string) string {
 		if raw, err := url.PathUnescape(strings.Replace(part, `\x`, "%", 1)); err == nil {
 			part = raw
