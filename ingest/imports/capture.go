@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -131,6 +132,8 @@ func (l *line) problems() (problems []string) {
 	}
 	for i, c := range l.Citations {
 		want(c.URL != nil, "citations[%d].url: want a URL", i)
+		want(c.URL == nil || *c.URL == "" || webAddress(*c.URL) != "",
+			"citations[%d].url: want a URL such as https://acme.example/page", i)
 	}
 	for i, p := range l.Products {
 		want(p.Title != nil, "products[%d].title: want a string", i)
@@ -173,7 +176,9 @@ func (l *line) capture() Capture {
 	}
 	for _, item := range l.Citations {
 		if *item.URL != "" { // an empty one cites nothing
-			citation := event.Citation{URL: *item.URL, Title: item.Title, Cited: item.Cited == nil || *item.Cited}
+			citation := event.Citation{
+				URL: webAddress(*item.URL), Title: item.Title, Cited: item.Cited == nil || *item.Cited,
+			}
 			c.Reply.Citations = append(c.Reply.Citations, platform.Citation{Citation: citation})
 		}
 	}
@@ -186,6 +191,27 @@ func (l *line) capture() Capture {
 		c.Reply.Products = append(c.Reply.Products, p)
 	}
 	return c
+}
+
+// webAddress returns a cited URL: as it is if it is http or https with a host, as https if it is a host with or without
+// a page, else "".
+func webAddress(text string) string {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(text), "://")
+	if !ok {
+		scheme, rest = "", strings.TrimPrefix(scheme, "//")
+	}
+	authority := rest[:strings.IndexAny(rest+"/", "/?#")]
+	switch {
+	case strings.EqualFold(scheme, "http"), strings.EqualFold(scheme, "https"):
+		if strings.Trim(authority, ".:") != "" && !strings.ContainsFunc(authority, unicode.IsSpace) {
+			return text
+		}
+	case scheme == "" && !strings.Contains(authority, "@"):
+		if host, err := Host(authority); err == nil && isName(host) {
+			return "https://" + rest
+		}
+	}
+	return ""
 }
 
 // record makes the answer's record for a brand.

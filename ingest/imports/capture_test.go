@@ -185,6 +185,11 @@ func TestParseRefusesWithAReason(t *testing.T) {
 		{with(`"citations":{}`), "citations: want a list"},
 		{with(`"citations":["https://a.example"]`), `citations[0]: want an object`},
 		{with(`"citations":[{"url":"https://a.example"},{"title":"A"}]`), "citations[1].url: want a URL"},
+		{with(`"citations":[{"url":"Anvils of all sizes"}]`), "citations[0].url: want a URL such as https://"},
+		{with(`"citations":[{"url":"mailto:jo@acme.example"}]`), "citations[0].url: want a URL such as https://"},
+		{with(`"citations":[{"url":"ftp://acme.example/a"}]`), "citations[0].url: want a URL such as https://"},
+		{with(`"citations":[{"url":"https:///a"}]`), "citations[0].url: want a URL such as https://"},
+		{with(`"citations":[{"url":"https://"}]`), "citations[0].url: want a URL such as https://"},
 		{with(`"citations":[{"url":"https://a.example","cited":1}]`),
 			"citations[0].cited: want true or false, got a number"},
 		{with(`"citations":[{"url":"https://a.example","url":""}]`), "citations[0].url is there twice"},
@@ -263,4 +268,21 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d citations, want %d", len(c.Reply.Citations), len(cited))
 		}
 	})
+}
+
+// A citation without a scheme is one of https.
+func TestCitedHostsAreAddresses(t *testing.T) {
+	for text, want := range map[string]string{
+		"acme.example/no-scheme":       "https://acme.example/no-scheme",
+		"//acme.example/a":             "https://acme.example/a",
+		" www.Acme.example:8443?q=a@b": "https://www.Acme.example:8443?q=a@b",
+		"müller-bräu.example":          "https://müller-bräu.example",
+		"HTTP://acme.example":          "HTTP://acme.example",
+		"https://[::1]/a b":            "https://[::1]/a b",
+		"acme":                         "", "/page": "", "jo@acme.example": "", "1.5": "", "javascript:alert(1)": "",
+	} {
+		if got := webAddress(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
 }
