@@ -60,6 +60,15 @@ func TestEveryAnswer(t *testing.T) {
 
 		{"no AI platform sent it", "", plain, []string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred",
 			"https://www.lumen.example"},
+		{"an app that is nearly a platform's", "",
+			strings.Replace(plain, `"r":""`, `"r":"android-app://com.openai.chatgpt.evil/"`, 1),
+			[]string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred", "https://www.lumen.example"},
+		{"an app that is named like a host", "",
+			strings.Replace(plain, `"r":""`, `"r":"android-app://chatgpt.com/"`, 1),
+			[]string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred", "https://www.lumen.example"},
+		{"a platform's app", "",
+			strings.Replace(plain, `"r":""`, `"r":"android-app://com.openai.chatgpt/"`, 1), []string{lumenFrom}, 204, 1,
+			"", "https://www.lumen.example"},
 		{"no AI platform sent some", "", array(first, plain, plain), []string{lumenFrom}, 204, 1,
 			"dropped; reason=not_ai_referred; count=2", "https://www.lumen.example"},
 		{"a bot", "", first, []string{lumenFrom, "User-Agent: curl/8.5.0"}, 204, 0, "dropped; reason=bot",
@@ -268,7 +277,7 @@ func TestWhatAVisitSays(t *testing.T) {
 	}
 	want := event.Visit{V: event.Version, ID: v.ID, OrganizationID: s.lumen.organization,
 		BrandID: s.lumen.brand, At: v.At, Event: event.VisitView, Platform: "chatgpt", PlatformBy: "utm",
-		Host: "www.lumen.example", Path: "/a%20b/ü", ReferrerHost: "www.bing.com", Country: "AT",
+		Host: "www.lumen.example", Path: "/a%20b/%C3%BC", ReferrerHost: "www.bing.com", Country: "AT",
 		CountryBy: "time_zone", Language: "de-DE", Screen: "390x844", TimeZone: "Europe/Vienna",
 		Session: "tab-1", NewSession: true, Visitor: v.Visitor}
 	if v != want {

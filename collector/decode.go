@@ -37,6 +37,7 @@ type beacon struct {
 	brand    uuid.UUID // Brand
 	page     page      // URL
 	referrer page      // Referrer; empty for what is no web page
+	app      string    // package of the app for Android that is the Referrer
 }
 
 // flag is 1 or 0, or true or false.
@@ -192,6 +193,7 @@ func (b *beacon) check() error {
 		return malformed("want the page's http or https URL in u")
 	}
 	b.referrer.host, b.referrer.path, b.referrer.query, _ = site.ParsePage(b.Referrer)
+	b.app = site.ParseApp(b.Referrer)
 	if printable(b.Session) != b.Session {
 		return malformed("want at most 64 printable ASCII characters in i")
 	}

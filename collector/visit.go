@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
 	"time"
@@ -44,6 +45,9 @@ func platformOf(b *beacon) (platform, by string) {
 	if !bool(b.New) && referral.Known(b.Platform) {
 		return b.Platform, referral.BySession
 	}
+	if slug := referral.OfApp(b.app); slug != "" {
+		return slug, referral.ByReferrer
+	}
 	return referral.Detect(b.page.query, b.referrer.host, b.referrer.path, b.referrer.query)
 }
 
@@ -60,7 +64,7 @@ func (r *request) fill(v *event.Visit, b *beacon, s *site.Site, platform, by str
 		PlatformBy:     by,
 		Host:           b.page.host,
 		Path:           b.page.path,
-		ReferrerHost:   b.referrer.host,
+		ReferrerHost:   cmp.Or(b.referrer.host, b.app),
 		Language:       printable(b.Language),
 		Screen:         printable(b.Screen),
 		TimeZone:       printable(b.TimeZone),

@@ -43,6 +43,10 @@ func Detect(query, host, path, referrerQuery string) (platform, by string) {
 	return "", ""
 }
 
+// OfApp returns the slug of the platform whose app for Android has a package name, "" for another app's. A page that an
+// app opens has the referrer android-app://PACKAGE/.
+func OfApp(name string) string { return index.apps[name] }
+
 // ofHost looks up a host, then each name above it, until one is in the table. Path is "" where it is not known.
 func ofHost(host []byte, path string) string {
 	for more := true; more; {
@@ -179,6 +183,7 @@ type Platform struct {
 	Hosts      []Host      // of its referrers
 	UTM        []string    // values of utm_source besides Slug and the hosts without a path, lower case
 	Parameters []Parameter // of the page's URL
+	Apps       []string    // packages of Android, whose apps are the referrer of pages that they open
 }
 
 // A Host matches itself and every name below it.
@@ -211,6 +216,7 @@ var index = newLookup(mustRead(platformsJSON))
 // A lookup is the table by its keys, which are lower case.
 type lookup struct {
 	slugs      map[string]struct{}
+	apps       map[string]string            // by package
 	hosts      map[string][]pathSlug        // by host
 	utm        map[string]string            // by value; hosts are in hosts
 	parameters map[string]map[string]string // by name, then value
@@ -220,10 +226,16 @@ type lookup struct {
 type pathSlug struct{ path, slug string }
 
 func newLookup(table []Platform) lookup {
-	l := lookup{map[string]struct{}{}, map[string][]pathSlug{}, map[string]string{}, map[string]map[string]string{}}
+	l := lookup{
+		map[string]struct{}{}, map[string]string{}, map[string][]pathSlug{}, map[string]string{},
+		map[string]map[string]string{},
+	}
 	for _, platform := range table {
 		l.slugs[platform.Slug] = struct{}{}
 		l.utm[platform.Slug] = platform.Slug
+		for _, app := range platform.Apps {
+			l.apps[app] = platform.Slug
+		}
 		for _, value := range platform.UTM {
 			l.utm[value] = platform.Slug
 		}

@@ -35,15 +35,18 @@ func TestDetectKnowsTheHostsOfTheField(t *testing.T) {
 	for slug, urls := range map[string]string{
 		"chatgpt":    "chatgpt.com chat.openai.com search.chatgpt.com openai.com labs.openai.com",
 		"perplexity": "perplexity.ai www.perplexity.ai", "claude": "claude.ai",
-		"gemini":  "gemini.google.com bard.google.com notebooklm.google.com labs.google",
-		"copilot": "copilot.microsoft.com m365.cloud.microsoft copilot.com www.bing.com/ck/a?!&&p=1 bing.com/ck/a",
+		"gemini": "gemini.google.com bard.google.com notebooklm.google.com labs.google aistudio.google.com",
+		"copilot": "copilot.microsoft.com m365.cloud.microsoft copilot.cloud.microsoft copilot.com " +
+			"www.bing.com/ck/a?!&&p=1 bing.com/ck/a",
 		"grok":    "grok.com x.ai x.com/i/grok?conversation=1 x.com/i/grok",
 		"meta-ai": "meta.ai www.meta.ai", "mistral": "chat.mistral.ai", "deepseek": "chat.deepseek.com",
 		"you": "you.com", "phind": "phind.com", "poe": "poe.com", "kagi": "kagi.com",
 		"duck-ai": "duck.ai", "komo": "komo.ai", "andi": "andisearch.com", "pi": "pi.ai",
-		"kimi": "kimi.com www.kimi.com", "doubao": "doubao.com", "yuanbao": "yuanbao.tencent.com",
-		"qwen": "qwen.ai chat.qwen.ai", "iask": "iask.ai", "ernie": "yiyan.baidu.com ai.baidu.com",
+		"kimi":   "kimi.com www.kimi.com kimi.ai kimi.moonshot.cn",
+		"doubao": "doubao.com", "yuanbao": "yuanbao.tencent.com",
+		"qwen": "qwen.ai chat.qwen.ai tongyi.com", "iask": "iask.ai", "ernie": "yiyan.baidu.com ai.baidu.com",
 		"chatplus": "chatplus.com chat-gpt.org", "chatglm": "chatglm.cn",
+		"genspark": "genspark.ai www.genspark.ai", "felo": "felo.ai", "lumo": "lumo.proton.me",
 		"jasper": "app.jasper.ai", "writesonic": "app.writesonic.com",
 	} {
 		for rest := range strings.FieldsSeq(urls) {

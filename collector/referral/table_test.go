@@ -41,6 +41,15 @@ func TestEveryRow(t *testing.T) {
 					nothing(t, query, "https://example.org/#?"+query)
 				}
 			}
+			for _, app := range row.Apps {
+				for _, wrong := range []string{app + ".evil", "evil." + app, app[1:], app[:len(app)-1], ""} {
+					if OfApp(app) != row.Slug || OfApp(wrong) != "" {
+						t.Errorf("%s is an app of %q, %s of %q", app, OfApp(app), wrong, OfApp(wrong))
+					}
+				}
+				nothing(t, "", "android-app://"+app+"/")
+				nothing(t, "utm_source="+app, "")
+			}
 			for _, p := range row.Parameters {
 				is(t, "a=1&"+p.Name+"="+p.Value, "", row.Slug, ByParameter)
 				is(t, strings.ToUpper(p.Name)+"="+escaped(p.Value), "", row.Slug, ByParameter)

@@ -26,15 +26,16 @@
 
     // The platform that this page was reached from, looked for in the server's order: the referrer's host (one with a dot:
     // https://copilot/ is a machine in an office), utm_source, a parameter that only a platform writes, and
-    // utm_source of the referrer. A host is known with the names below it, a word alone.
+    // utm_source of the referrer. A host is known with the names below it, a word alone, the package of an Android app
+    // by the word in it.
     let slug
     let found =
       [document.referrer.split("?")[0], location.search, document.referrer].some((text) =>
         PLATFORMS.split(" ").some((platform) =>
           RegExp(
-            `(^https?://(?=[^/]*\\.)|[?&]utm_source=|^\\?(.*&)?PARAMETERS=)([^/&]*\\.(?=[^/&]*\\.))?(${platform})([/:&]|$)`,
+            `(^(https?://(?=[^/]*\\.)|android.*\\.)|[?&]utm_source=|^\\?(.*&)?PARAMETERS=)([^/&]*\\.(?=[^/&]*\\.))?(${platform})([/:&]|$)`,
             "i",
-          ).test(text, (slug = /[\w-]+/.exec(platform))),
+          ).test(text, (slug = platform.split(/[(|]/)[0])),
         ),
       ) && slug + Math.random()
 
@@ -46,7 +47,7 @@
         navigator.webdriver || // a driven browser is no visitor
         document.prerendering || // it has not been seen, and may never be
         navigator.globalPrivacyControl ||
-        ("dnt" in dataset && navigator.doNotTrack == 1)
+        (navigator.doNotTrack == 1 && "dnt" in dataset)
       )
         return
       let body = JSON.stringify({
@@ -57,7 +58,7 @@
         r: document.referrer,
         i: session,
         n: +!known,
-        s: /\D+/.exec(session)[0],
+        s: session.split(/\d/)[0],
         l: navigator.language,
         d: screen.width + "x" + screen.height,
         z: Intl.DateTimeFormat().resolvedOptions().timeZone,

@@ -173,6 +173,26 @@ func ParsePage(url string) (host, path, query string, ok bool) {
 	return host, path, query, true
 }
 
+// ParseApp returns the package of an app for Android whose referrer is android-app://PACKAGE, perhaps with a path; ""
+// for another referrer.
+func ParseApp(referrer string) string {
+	const scheme = "android-app://"
+	if len(referrer) < len(scheme) || !strings.EqualFold(referrer[:len(scheme)], scheme) {
+		return ""
+	}
+	name, _, _ := strings.Cut(referrer[len(scheme):], "/")
+	for i := range len(name) {
+		c := name[i]
+		if c != '.' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return ""
+		}
+	}
+	if len(name) > 253 {
+		return ""
+	}
+	return name
+}
+
 // afterScheme returns the text after http:// or https://, in any case.
 func afterScheme(url string) (rest string, ok bool) {
 	for _, scheme := range [...]string{"https://", "http://"} {

@@ -45,7 +45,11 @@ var leftOut = []string{
 	// A referrer has a path only within its own site, unless that site asks for more.
 	"bing.com/ck/a", "x.com/i/grok",
 	"edgeservices.bing.com",
-	"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
+	"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai",
+	"app.writesonic.com",
+	"aistudio.google.com", "copilot.cloud.microsoft", "kimi.ai", "kimi.moonshot.cn", "tongyi.com", "genspark.ai",
+	"felo.ai", "lumo.proton.me",
+	"bard.google.com", "labs.google", "komo.ai", "iask.ai",
 }
 
 // carried is the table without leftOut. A platform without hosts is no row of it.
@@ -94,7 +98,8 @@ func platforms(table []referral.Platform) string {
 }
 
 // alternatives match the platform's names: the slug, values of utm_source, and hosts. A host that begins with one of
-// the others is an ending of it that may be absent, chatgpt(\.com)?.
+// the others is an ending of it that may be absent, chatgpt(\.com)?, and so is what follows the name in the package of
+// an app. What comes before it there is not compared: the collector does that.
 func alternatives(platform referral.Platform) []string {
 	var list []string
 	hosts := platform.Hosts
@@ -106,6 +111,11 @@ func alternatives(platform referral.Platform) []string {
 				endings = append(endings, quoted(rest))
 			} else {
 				others = append(others, host)
+			}
+		}
+		for _, app := range platform.Apps {
+			if _, rest, ok := strings.Cut(app+".", "."+name+"."); ok && rest != "" {
+				endings = append(endings, quoted("."+strings.TrimSuffix(rest, ".")))
 			}
 		}
 		if hosts = others; len(endings) > 0 {

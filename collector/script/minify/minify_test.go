@@ -35,6 +35,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"bing.com/ck/a", "x.com/i/grok", "edgeservices.bing.com",
 		"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai",
 		"app.writesonic.com",
+		"aistudio.google.com", "copilot.cloud.microsoft", "kimi.ai", "kimi.moonshot.cn", "tongyi.com", "genspark.ai",
+		"felo.ai", "lumo.proton.me", "bard.google.com", "labs.google", "komo.ai", "iask.ai",
 	}
 	if !slices.Equal(leftOut, want) {
 		t.Errorf("left out are %q, want %q", leftOut, want)
