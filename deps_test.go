@@ -134,7 +134,8 @@ var dependencies = []dependency{
 			"and which currencies there are"},
 	{"golang.org/x/net",
 		[]string{
-			"pipeline/extract", "ingest/imports", "collector/site", "queryapi/onboard", "internal/testkit/naive",
+			"pipeline/extract", "pipeline/notify/mail", "ingest/imports", "collector/site", "queryapi/onboard",
+			"internal/testkit/naive",
 		}, "public suffixes and international host names; HTML"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/testkit/naive"},
 		"word and sentence boundaries (UAX 29)"},

@@ -9,8 +9,10 @@ import (
 	"net/textproto"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wneessen/go-mail"
+	"golang.org/x/net/idna"
 
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/secret"
@@ -40,6 +42,7 @@ func New(settings config.Mail, publicURL string, ring secret.Ring) (*Sender, err
 	if err != nil {
 		return nil, fmt.Errorf("read sender %q: %w", settings.From, err)
 	}
+	from.Address = withASCIIDomain(from.Address)
 	options := []mail.Option{mail.WithPort(relay.Port), mail.WithTLSPolicy(mail.TLSMandatory)}
 	login := mail.SMTPAuthAutoDiscover
 	switch {
@@ -103,6 +106,10 @@ func (s *Sender) Hand(ctx context.Context, m postgres.Mail) (Reply, error) {
 		return Reply{Code: codeOf(err)}, fmt.Errorf("connect to relay %s: %w", s.relay.Host, err)
 	}
 	defer conn.Close()
+	if ok, _ := conn.Extension("SMTPUTF8"); !ok && !isASCII(withASCIIDomain(m.Recipient)) {
+		return Reply{}, fmt.Errorf("%w: mail %s: the recipient's address needs SMTPUTF8 (RFC 6531), which relay %s "+
+			"lacks", errRefused, m.ID, s.relay.Host)
+	}
 	err = client.SendWithSMTPClient(conn, msg)
 	if msg.IsDelivered() { // whatever comes after
 		_ = client.CloseWithSMTPClient(conn)
@@ -123,7 +130,7 @@ func (s *Sender) message(m postgres.Mail) (*mail.Msg, error) {
 	}
 	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(s.from)
-	if err := msg.To(m.Recipient); err != nil {
+	if err := msg.To(withASCIIDomain(m.Recipient)); err != nil {
 		return nil, fmt.Errorf("%w: read recipient of mail %s: %w", errRefused, m.ID, err)
 	}
 	// A name that looks like an encoded word would be decoded by the reader. One character that is not ASCII, and not
@@ -138,6 +145,22 @@ func (s *Sender) message(m postgres.Mail) (*mail.Msg, error) {
 	msg.SetBodyString(mail.TypeTextPlain, written.Text)
 	msg.AddAlternativeString(mail.TypeTextHTML, written.HTML)
 	return msg, nil
+}
+
+// withASCIIDomain returns an address with its domain in punycode, which every relay takes.
+func withASCIIDomain(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	if domain, err := domains.ToASCII(address[at+1:]); at >= 0 && err == nil {
+		return address[:at+1] + domain
+	}
+	return address
+}
+
+// domains maps domains as imports and browsers do.
+var domains = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 func codeOf(err error) int {

@@ -38,6 +38,7 @@ const password = "p4ss/w0rd" // of the user answerscope
 type relay struct {
 	address string // of the listener
 	ca      *testkit.CA
+	server  *smtp.Server
 
 	lock  sync.Mutex
 	mails [][]byte
@@ -121,6 +122,7 @@ func newRelay(t *testing.T, ca *testkit.CA, secure bool) *relay {
 	t.Helper()
 	r := &relay{ca: ca}
 	server := smtp.NewServer(r)
+	r.server = server
 	server.Domain, server.AllowInsecureAuth, server.ErrorLog = "relay.example", true, log.New(io.Discard, "", 0)
 	if ca != nil {
 		files := ca.Issue(t, "relay", "relay.example", "127.0.0.1")
@@ -305,6 +307,24 @@ func TestRepliesOfTheRelay(t *testing.T) {
 	if _, err := stranger.send(t, address, to("ann@acme.example")); err == nil ||
 		!strings.Contains(err.Error(), "certificate") || len(stranger.received()) > 0 {
 		t.Errorf("with a certificate of a stranger: %v", err)
+	}
+}
+
+// A domain is sent in punycode; an address whose other part is not ASCII only to a relay that takes it (RFC 6531).
+func TestAddressesOfEveryScript(t *testing.T) {
+	r := newRelay(t, nil, false)
+	reply, err := r.send(t, local, to("ann@müller-bräu.example"))
+	if err != nil || !strings.Contains(string(r.received()[0]), "<ann@xn--mller-bru-22a0x.example>") {
+		t.Errorf("%+v, %v: %s", reply, err, r.received())
+	}
+	reply, err = r.send(t, local, to("jürgen@acme.example"))
+	if reply.Code != 0 || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "SMTPUTF8") {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	open := newRelay(t, nil, false)
+	open.server.EnableSMTPUTF8 = true
+	if reply, err := open.send(t, local, to("jürgen@müller-bräu.example")); err != nil || len(open.received()) != 1 {
+		t.Errorf("%+v, %v", reply, err)
 	}
 }
 
