@@ -348,9 +348,7 @@ func unescape(text string) string {
 // request reads the rest of the line.
 func (f namedFields) request(agent string) (logRequest, error) {
 	q := logRequest{agent: agent, host: f.first("ClientRequestHost", "x-host-header", "cs(Host)")}
-	if address, err := netip.ParseAddr(f.first("ClientIP", "c-ip")); err == nil {
-		q.address = address.Unmap()
-	}
+	q.address, _ = parseAddress(f.first("ClientIP", "c-ip"))
 	var err error
 	q.at, err = f.time()
 	path := f.first("ClientRequestPath", "ClientRequestURI", "cs-uri-stem")

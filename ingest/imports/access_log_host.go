@@ -74,7 +74,7 @@ func parseAddress(text string) (netip.Addr, bool) {
 		return address.Unmap(), true
 	}
 	socket, err := netip.ParseAddrPort(text)
-	return socket.Addr().Unmap(), err == nil
+	return socket.Addr().Unmap(), err == nil // invalid with an error
 }
 
 // hostAmong returns the first host of some words; "" if there is none.

@@ -97,6 +97,18 @@ func TestWordsThatAreNoHostAreRefused(t *testing.T) {
 	}
 }
 
+func TestAnAddressMayHaveAPort(t *testing.T) {
+	for text, want := range map[string]string{
+		"203.0.113.7:55123": "203.0.113.7", "[2001:db8::7]:443": "2001:db8::7", "[2001:db8::7]": "2001:db8::7",
+		"::ffff:203.0.113.7": "203.0.113.7", "203.0.113.7": "203.0.113.7", "crawl-1.search.example": "invalid IP",
+		"-": "invalid IP", "203.0.113.7:": "invalid IP",
+	} {
+		if got, ok := parseAddress(text); got.String() != want || ok != got.IsValid() {
+			t.Errorf("%s is %s (%v), want %s", text, got, ok, want)
+		}
+	}
+}
+
 func TestTheFormOfAHost(t *testing.T) {
 	for host, want := range map[string]string{
 		"ACME.example:443": "acme.example", "acme.example.:443": "acme.example", "acme.example.": "acme.example",
