@@ -202,6 +202,7 @@ func scan(text string, e *event.Entity, others []*event.Entity) (starts []int) {
 func FuzzMentions(f *testing.F) {
 	f.Add("Apple's Apples", "Apple", "apple.com", "Dell")
 	f.Add("Ap\u00adple® Apple\u200bWatch\ufe0f", "Apple® Watch", "Ap\u200dple", "Øre")
+	f.Add("De Longhi, J. Crew and samsung galaxy; Away, away", "De'Longhi", "J.Crew", "Away")
 	f.Add("अअा苹果アップル삼성은", "ा", "苹", "삼성")
 	f.Fuzz(func(t *testing.T, text, name, alias, other string) {
 		brand := event.Entity{Name: name, Aliases: []string{alias}}

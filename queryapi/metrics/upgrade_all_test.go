@@ -17,16 +17,23 @@ import (
 // and every figure becomes that of version 2.
 func TestAnUpgradeFromExtractVersion1CountsUmlautsInKeptAnswers(t *testing.T) {
 	t.Parallel()
-	upgrade(t, 1, `"totalMentions":1,`)
+	upgrade(t, 1, `"totalMentions":1,`, `"totalMentions":4,`)
 }
 
 // Version 3 is of builds that know surfaces without an answer: what they read before as version 2 stays as it was.
 func TestAnUpgradeFromExtractVersion2KeepsEveryFigure(t *testing.T) {
 	t.Parallel()
-	upgrade(t, 2, `"totalMentions":4,`)
+	upgrade(t, 2, `"totalMentions":4,`, `"totalMentions":4,`)
 }
 
-func upgrade(t *testing.T, from int, mentions string) {
+// Version 4 reads as readers do: a soft hyphen within a name is not seen.
+func TestAnUpgradeFromExtractVersion3CountsUnseenCharactersInKeptAnswers(t *testing.T) {
+	t.Parallel()
+	upgrade(t, 3, `"totalMentions":4,`, `"totalMentions":5,`, "Löwen\u00adbräu® ist gut.")
+}
+
+// upgrade has answers read by a version, those with more texts among them, and then by this one.
+func upgrade(t *testing.T, from int, before, after string, more ...string) {
 	t.Helper()
 	l := newHarness(t, newService(t).stage(t), rand.New(rand.NewPCG(1, 2)))
 	const slug = "loewenbraeu"
@@ -43,6 +50,11 @@ func upgrade(t *testing.T, from int, mentions string) {
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", GivenUp: "timeout"},
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", NotShown: true, Provider: "serpapi"},
 	)
+	for _, text := range more {
+		l.asked = append(l.asked, l.records(t,
+			answerFact{Brand: slug, On: "2026-03-04", Prompt: "welches Bier", Text: text})...)
+	}
+	answers := uint64(len(l.asked))
 	l.version = from
 	p := l.start(t, 1000, forever, forever)
 	l.appendSome(t, len(l.asked))
@@ -50,14 +62,14 @@ func upgrade(t *testing.T, from int, mentions string) {
 		return l.committedAll(t, "sink") && l.committedAll(t, "results")
 	})
 	p.stop()
-	l.wantCounted(t, slug, mentions)
-	l.wantRead(t, slug, from, 6)
+	l.wantCounted(t, slug, before)
+	l.wantRead(t, slug, from, answers)
 
 	l.version = extract.Version
 	l.awaitIdle(t)
-	l.wantCounted(t, slug, `"totalMentions":4,`)
+	l.wantCounted(t, slug, after)
 	l.wantCounted(t, slug, `"notShown":1,`)
-	l.wantRead(t, slug, extract.Version, 6)
+	l.wantRead(t, slug, extract.Version, answers)
 	l.brands = []string{slug} // the others have no answers
 	l.compareWithFresh(t)
 	for _, a := range l.final(t) {

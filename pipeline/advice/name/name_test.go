@@ -53,6 +53,18 @@ func keys(r Result) (keys []string) {
 	return keys
 }
 
+// A tracked name is not suggested in any of its spellings.
+func TestTrackedNamesAreNotSuggestedHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	texts := New(lumen, []extract.Entity{{Name: "De'Longhi"}, {Name: "La Roche-Posay"}, {Name: "Fjørd"}, {Name: "J.Crew"}})
+	for _, a := range listing("1. De Longhi\n2. De´Longhi®\n3. La Roche Posay\n4. Fjord™\n5. J. Crew\n6. **Nova**") {
+		texts.Add(a)
+	}
+	if got := keys(texts.Result()); !reflect.DeepEqual(got, []string{"nova"}) {
+		t.Errorf("suggested %q", got)
+	}
+}
+
 func TestNameHeadsListsBesideTrackedNames(t *testing.T) {
 	t.Parallel()
 	r := read(listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")...)

@@ -84,6 +84,7 @@ func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 		for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
 			for _, spelling := range append(extract.Spellings(name), name) {
 				t.spell(spelling, kind)
+				t.spell(apart.Replace(extract.Plain(spelling)), kind)
 			}
 		}
 		kind = ofRival
@@ -97,6 +98,9 @@ func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 	}
 	return t
 }
+
+// apart writes the words of a name apart: De Longhi, J Crew.
+var apart = strings.NewReplacer("'s", "'s", "'", " ", "-", " ", ".", " ")
 
 // Add reads an answer. One in another language than English counts only towards the totals.
 func (t *Texts) Add(a Answer) {
