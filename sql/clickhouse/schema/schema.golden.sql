@@ -1027,7 +1027,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [31af98a4a422]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [9a94d849a288]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1062,7 +1062,7 @@ AS WITH
             bucket,
             prompt_id
     ),
-    buckets AS
+    sums AS
     (
         SELECT
             group_key,
@@ -1083,8 +1083,8 @@ AS WITH
             sum(points * points) AS yy,
             sum(points * prompts.answers) AS yn,
             sum(prompts.answers * prompts.answers) AS nn,
-            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            100 * sum(prompts.mention_answers * prompts.answers) AS mn
+            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            sum(prompts.mention_answers * prompts.answers) AS mn
         FROM prompts
         GROUP BY
             group_key,
@@ -1096,8 +1096,8 @@ AS WITH
         SELECT
             *,
             [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-            arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
-        FROM buckets
+            arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals
+        FROM sums
     )
 SELECT
     group_key,
@@ -1155,7 +1155,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [3b0859bd6631]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [704f4390e9f5]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1201,7 +1201,7 @@ FROM
                 bucket,
                 prompt_id
         ),
-        buckets AS
+        sums AS
         (
             SELECT
                 organization_id,
@@ -1224,8 +1224,8 @@ FROM
                 sum(points * points) AS yy,
                 sum(points * prompts.answers) AS yn,
                 sum(prompts.answers * prompts.answers) AS nn,
-                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                100 * sum(prompts.mention_answers * prompts.answers) AS mn
+                sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                sum(prompts.mention_answers * prompts.answers) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1239,8 +1239,8 @@ FROM
             SELECT
                 *,
                 [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
-            FROM buckets
+                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals
+            FROM sums
         )
     SELECT
         organization_id,
@@ -1311,7 +1311,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [8f696638a190]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [14741366dbea]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1357,7 +1357,7 @@ FROM
                 bucket,
                 prompt_id
         ),
-        buckets AS
+        sums AS
         (
             SELECT
                 organization_id,
@@ -1380,8 +1380,8 @@ FROM
                 sum(points * points) AS yy,
                 sum(points * prompts.answers) AS yn,
                 sum(prompts.answers * prompts.answers) AS nn,
-                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                100 * sum(prompts.mention_answers * prompts.answers) AS mn
+                sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                sum(prompts.mention_answers * prompts.answers) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1395,8 +1395,8 @@ FROM
             SELECT
                 *,
                 [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
-            FROM buckets
+                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, 10000 * mm], [yn, 100 * mn]) AS intervals
+            FROM sums
         )
     SELECT
         organization_id,
@@ -2577,15 +2577,8 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [7e74348aa47e]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [0e27cb8198ca]'
 AS WITH
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name, brand_id))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
     prompts AS
     (
         SELECT
@@ -2601,13 +2594,13 @@ AS WITH
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
             sum(asked) OVER (PARTITION BY bucket, prompt_id) AS asked_of_prompt
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id))
         GROUP BY
             bucket,
             entity_id,
             prompt_id
     ),
-    entities AS
+    sums AS
     (
         SELECT
             bucket,
@@ -2622,13 +2615,20 @@ AS WITH
             sum(points * points) AS yy,
             sum(points * asked_of_prompt) AS yn,
             sum(asked * asked) AS nn,
-            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
+            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            sum(prompts.mention_answers * asked_of_prompt) AS mn
         FROM prompts
         GROUP BY
             bucket,
             entity_id
     ),
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
     measured AS
     (
         SELECT
@@ -2642,16 +2642,16 @@ AS WITH
             own.3 AS mentions,
             own.4 AS citations,
             [(((60 * mention_answers) + (25 * (own.5))) + ((15 * (own.6)) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
-            arrayMap((mean, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.7, own.9], [own.8, own.10]) AS intervals
+            arrayMap((mean, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.7, 10000 * (own.9)], [own.8, 100 * (own.10)]) AS intervals
         FROM
         (
             SELECT
                 bucket,
-                max(entities.answers) AS answers,
-                max(entities.prompt_count) AS prompt_count,
-                max(entities.nn) AS nn,
+                max(sums.answers) AS answers,
+                max(sums.prompt_count) AS prompt_count,
+                max(sums.nn) AS nn,
                 groupArray((entity_id, mention_answers, mentions, citations, citation_answers, inverse_position, yy, yn, mm, mn)) AS found
-            FROM entities
+            FROM sums
             GROUP BY bucket
             HAVING answers > 0
         ) AS bucketed
@@ -2683,20 +2683,8 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [46ec52136050]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [7472c048b754]'
 AS WITH
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name, brand_id))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
-    (
-        SELECT (sumMap([(brand_id, lower(platform))], [not_shown])).1
-        FROM answer_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
-    ) AS hiding,
     answered AS
     (
         SELECT
@@ -2705,10 +2693,26 @@ AS WITH
             entity_id,
             sum(entity_prompt_daily.answers) AS answers,
             sum(entity_prompt_daily.not_shown) AS not_shown,
-            sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
-            [sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS sums
+            sumIf(entity_prompt_daily.answers, ((organization_id, brand_id, lower(platform)) GLOBAL IN (
+                SELECT
+                    organization_id,
+                    brand_id,
+                    lower(platform)
+                FROM answer_daily
+                WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
+            ))) AS seen,
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            sum(entity_prompt_daily.citation_answers) AS citation_answers,
+            sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.positions) AS positions,
+            sum(entity_prompt_daily.mentions) AS mentions,
+            sum(entity_prompt_daily.citations) AS citations,
+            sum(entity_prompt_daily.visibility) AS visibility,
+            sum(entity_prompt_daily.positive_answers) AS positive_answers,
+            sum(entity_prompt_daily.neutral_answers) AS neutral_answers,
+            sum(entity_prompt_daily.negative_answers) AS negative_answers
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id))
         GROUP BY
             group_key,
             prompt_id,
@@ -2717,64 +2721,115 @@ AS WITH
     prompts AS
     (
         SELECT
-            group_key,
-            sum(answered.answers) AS answers,
-            sum(answered.not_shown) AS not_shown,
-            sum(answered.seen) AS seen,
-            groupArray(entity_id) AS ids,
-            groupArray(sums) AS all_sums,
-            sumIf(sums[1], entity_id = {brand_id:UUID}) AS brand_named
+            *,
+            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+            sum(answered.answers) OVER (PARTITION BY group_key, prompt_id) AS asked,
+            sumIf(answered.mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
         FROM answered
-        GROUP BY
-            group_key,
-            prompt_id
-        UNION ALL
-        SELECT
-            '',
-            0,
-            0,
-            0,
-            [],
-            [],
-            0
-        WHERE {group_by:String} = ''
     ),
-    entities AS
+    sums AS
     (
-        WITH
-            all_sums[indexOf(ids, entity.1)] AS counts,
-            [((60 * (counts[1])) + (25 * (counts[2]))) + ((15 * (counts[3])) / 5354228880), 100. * (counts[1]), 100. * (brand_named - (counts[1]))] AS points
         SELECT
             group_key,
-            entity,
-            countIf(prompts.answers > 0) AS prompt_count,
-            countIf(((counts[1]) + (counts[2])) > 0) AS visible_prompts,
+            entity_id,
             sum(prompts.answers) AS answers,
             sum(prompts.not_shown) AS not_shown,
             sum(prompts.seen) AS seen,
+            countIf(prompts.answers > 0) AS prompt_count,
             sum(prompts.answers * prompts.answers) AS nn,
-            sumForEach(counts) AS sums,
-            arrayMap(y -> (y / nullIf(answers, 0)), sumForEach(points)) AS means,
-            sumForEach(arrayMap(y -> (y * y), points)) AS yy,
-            sumForEach(arrayMap(y -> (y * prompts.answers), points)) AS yn
+            countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
+            sum(prompts.mention_answers) AS mention_answers,
+            sum(prompts.citation_answers) AS citation_answers,
+            sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.positions) AS positions,
+            sum(prompts.mentions) AS mentions,
+            sum(prompts.citations) AS citations,
+            sum(prompts.visibility) AS visibility,
+            sum(prompts.positive_answers) AS positive_answers,
+            sum(prompts.neutral_answers) AS neutral_answers,
+            sum(prompts.negative_answers) AS negative_answers,
+            sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            sum(prompts.mention_answers * asked) AS mn,
+            sum(prompts.mention_answers * brand_named) AS mb,
+            sum(points * points) AS yy,
+            sum(points * asked) AS yn
         FROM prompts
-        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
         GROUP BY
             group_key,
-            entity
+            entity_id
+    ),
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    groups AS
+    (
+        SELECT
+            group_key,
+            sum(entities.answers) AS answers,
+            sum(entities.not_shown) AS not_shown,
+            sum(entities.seen) AS seen,
+            sum(entities.prompt_count) AS prompt_count,
+            sum(entities.nn) AS nn,
+            groupArray(entity_id) AS ids,
+            groupArray([toInt64(visible_prompts), mention_answers, citation_answers, inverse_position, positions, mentions, citations, visibility, positive_answers, neutral_answers, negative_answers, mm, mn, mb]) AS counts,
+            groupArray([yy, yn]) AS squares
+        FROM
+        (
+            SELECT *
+            FROM sums
+            UNION ALL
+            SELECT
+                '',
+                {brand_id:UUID},
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0.,
+                0.
+            WHERE {group_by:String} = ''
+        ) AS entities
+        GROUP BY group_key
     ),
     measured AS
     (
+        WITH
+            arrayResize(counts[indexOf(ids, entity.1)], 14) AS own,
+            counts[indexOf(ids, {brand_id:UUID})] AS brand,
+            arrayResize(squares[indexOf(ids, entity.1)], 2) AS square
         SELECT
             *,
-            arrayMap((mean, y, z) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers), means, yy, yn) AS margins,
+            entity,
+            own,
+            [(((60 * (own[2])) + (25 * (own[3]))) + ((15 * (own[4])) / 5354228880)) / nullIf(answers, 0), (100 * (own[2])) / nullIf(answers, 0), (100 * ((brand[2]) - (own[2]))) / nullIf(answers, 0)] AS means,
+            arrayMap((mean, yy, yn) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers), means, [square[1], 10000 * (own[12]), 10000 * (((brand[12]) - (2 * (own[14]))) + (own[12]))], [square[2], 100 * (own[13]), 100 * ((brand[13]) - (own[13]))]) AS margins,
             arrayMap((mean, margin, lowest) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]), means, margins, [0, 0, -100]) AS intervals,
             (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
             arrayMap(z -> if((seen + not_shown) < 5, NULL, round(((100 * ((seen + 1.9208) + (z * sqrt(((seen * ((seen + not_shown) - seen)) / (seen + not_shown)) + 0.9604)))) / ((seen + not_shown) + 3.8416)) * 1.00000000001, 1) + 0), [-1.96, 1.96]) AS shown_ends,
-            arraySlice(sums, 8) AS labels,
+            arraySlice(own, 9, 3) AS labels,
             arraySum(labels) AS labelled,
             arrayMap(y -> (round(((100 * y) / nullIf(labelled, 0)) * 1.00000000001, 1) + 0), labels) AS tones
-        FROM entities
+        FROM groups
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
     )
 SELECT
     group_key,
@@ -2783,16 +2838,16 @@ SELECT
     entity.2 AS name,
     answers,
     not_shown,
-    sums[1] AS mention_answers,
-    sums[2] AS citation_answers,
-    sums[5] AS mentions,
-    sums[6] AS citations,
+    own[2] AS mention_answers,
+    own[3] AS citation_answers,
+    own[6] AS mentions,
+    own[7] AS citations,
     prompt_count,
-    visible_prompts,
+    toUInt64(own[1]) AS visible_prompts,
     round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
-    round(((sums[7]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
-    round((((sums[3]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
-    round(((sums[4]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+    round(((own[8]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+    round((((own[4]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+    round(((own[5]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
     round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
     (intervals[1])[1] AS interval_low,
     (intervals[1])[2] AS interval_high,
@@ -2862,7 +2917,7 @@ CREATE VIEW entity_visibility_last_30_days
     `neutral_pct` Nullable(Float64),
     `negative_pct` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [7e5b69eadfed]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [1bb60a6961f1]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2871,18 +2926,6 @@ AS SELECT
 FROM
 (
     WITH
-        notEmpty(CAST([], 'Array(UUID)')) AS of_prompt,
-        (
-            SELECT groupArray((id, name, brand_id))
-            FROM dimension_competitors
-            FINAL
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
-        ) AS live,
-        (
-            SELECT (sumMap([(brand_id, lower(platform))], [not_shown])).1
-            FROM answer_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
-        ) AS hiding,
         answered AS
         (
             SELECT
@@ -2893,10 +2936,26 @@ FROM
                 entity_id,
                 sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.not_shown) AS not_shown,
-                sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
-                [sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS sums
+                sumIf(entity_prompt_daily.answers, ((organization_id, brand_id, lower(platform)) GLOBAL IN (
+                    SELECT
+                        organization_id,
+                        brand_id,
+                        lower(platform)
+                    FROM answer_daily
+                    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
+                ))) AS seen,
+                sum(entity_prompt_daily.mention_answers) AS mention_answers,
+                sum(entity_prompt_daily.citation_answers) AS citation_answers,
+                sum(entity_prompt_daily.inverse_position) AS inverse_position,
+                sum(entity_prompt_daily.positions) AS positions,
+                sum(entity_prompt_daily.mentions) AS mentions,
+                sum(entity_prompt_daily.citations) AS citations,
+                sum(entity_prompt_daily.visibility) AS visibility,
+                sum(entity_prompt_daily.positive_answers) AS positive_answers,
+                sum(entity_prompt_daily.neutral_answers) AS neutral_answers,
+                sum(entity_prompt_daily.negative_answers) AS negative_answers
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -2907,62 +2966,98 @@ FROM
         prompts AS
         (
             SELECT
-                organization_id,
-                brand_id,
-                group_key,
-                sum(answered.answers) AS answers,
-                sum(answered.not_shown) AS not_shown,
-                sum(answered.seen) AS seen,
-                groupArray(entity_id) AS ids,
-                groupArray(sums) AS all_sums,
-                sumIf(sums[1], entity_id = brand_id) AS brand_named
+                *,
+                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+                sum(answered.answers) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked,
+                sumIf(answered.mention_answers, entity_id = brand_id) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS brand_named
             FROM answered
-            GROUP BY
-                organization_id,
-                brand_id,
-                group_key,
-                prompt_id
         ),
-        entities AS
+        sums AS
         (
-            WITH
-                all_sums[indexOf(ids, entity.1)] AS counts,
-                [((60 * (counts[1])) + (25 * (counts[2]))) + ((15 * (counts[3])) / 5354228880), 100. * (counts[1]), 100. * (brand_named - (counts[1]))] AS points
             SELECT
                 organization_id,
                 brand_id,
                 group_key,
-                entity,
-                countIf(prompts.answers > 0) AS prompt_count,
-                countIf(((counts[1]) + (counts[2])) > 0) AS visible_prompts,
+                entity_id,
                 sum(prompts.answers) AS answers,
                 sum(prompts.not_shown) AS not_shown,
                 sum(prompts.seen) AS seen,
+                countIf(prompts.answers > 0) AS prompt_count,
                 sum(prompts.answers * prompts.answers) AS nn,
-                sumForEach(counts) AS sums,
-                arrayMap(y -> (y / nullIf(answers, 0)), sumForEach(points)) AS means,
-                sumForEach(arrayMap(y -> (y * y), points)) AS yy,
-                sumForEach(arrayMap(y -> (y * prompts.answers), points)) AS yn
+                countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
+                sum(prompts.mention_answers) AS mention_answers,
+                sum(prompts.citation_answers) AS citation_answers,
+                sum(prompts.inverse_position) AS inverse_position,
+                sum(prompts.positions) AS positions,
+                sum(prompts.mentions) AS mentions,
+                sum(prompts.citations) AS citations,
+                sum(prompts.visibility) AS visibility,
+                sum(prompts.positive_answers) AS positive_answers,
+                sum(prompts.neutral_answers) AS neutral_answers,
+                sum(prompts.negative_answers) AS negative_answers,
+                sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                sum(prompts.mention_answers * asked) AS mn,
+                sum(prompts.mention_answers * brand_named) AS mb,
+                sum(points * points) AS yy,
+                sum(points * asked) AS yn
             FROM prompts
-            ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = brand_id), live), (brand_id, '', brand_id)) AS entity
             GROUP BY
                 organization_id,
                 brand_id,
                 group_key,
-                entity
+                entity_id
+        ),
+        notEmpty(CAST([], 'Array(UUID)')) AS of_prompt,
+        (
+            SELECT groupArray((id, name, brand_id))
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live,
+        groups AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                group_key,
+                sum(entities.answers) AS answers,
+                sum(entities.not_shown) AS not_shown,
+                sum(entities.seen) AS seen,
+                sum(entities.prompt_count) AS prompt_count,
+                sum(entities.nn) AS nn,
+                groupArray(entity_id) AS ids,
+                groupArray([toInt64(visible_prompts), mention_answers, citation_answers, inverse_position, positions, mentions, citations, visibility, positive_answers, neutral_answers, negative_answers, mm, mn, mb]) AS counts,
+                groupArray([yy, yn]) AS squares
+            FROM
+            (
+                SELECT *
+                FROM sums
+            ) AS entities
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key
         ),
         measured AS
         (
+            WITH
+                arrayResize(counts[indexOf(ids, entity.1)], 14) AS own,
+                counts[indexOf(ids, brand_id)] AS brand,
+                arrayResize(squares[indexOf(ids, entity.1)], 2) AS square
             SELECT
                 *,
-                arrayMap((mean, y, z) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers), means, yy, yn) AS margins,
+                entity,
+                own,
+                [(((60 * (own[2])) + (25 * (own[3]))) + ((15 * (own[4])) / 5354228880)) / nullIf(answers, 0), (100 * (own[2])) / nullIf(answers, 0), (100 * ((brand[2]) - (own[2]))) / nullIf(answers, 0)] AS means,
+                arrayMap((mean, yy, yn) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers), means, [square[1], 10000 * (own[12]), 10000 * (((brand[12]) - (2 * (own[14]))) + (own[12]))], [square[2], 100 * (own[13]), 100 * ((brand[13]) - (own[13]))]) AS margins,
                 arrayMap((mean, margin, lowest) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]), means, margins, [0, 0, -100]) AS intervals,
                 (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
                 arrayMap(z -> if((seen + not_shown) < 5, NULL, round(((100 * ((seen + 1.9208) + (z * sqrt(((seen * ((seen + not_shown) - seen)) / (seen + not_shown)) + 0.9604)))) / ((seen + not_shown) + 3.8416)) * 1.00000000001, 1) + 0), [-1.96, 1.96]) AS shown_ends,
-                arraySlice(sums, 8) AS labels,
+                arraySlice(own, 9, 3) AS labels,
                 arraySum(labels) AS labelled,
                 arrayMap(y -> (round(((100 * y) / nullIf(labelled, 0)) * 1.00000000001, 1) + 0), labels) AS tones
-            FROM entities
+            FROM groups
+            ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = brand_id), live), (brand_id, '', brand_id)) AS entity
         )
     SELECT
         organization_id,
@@ -2973,16 +3068,16 @@ FROM
         entity.2 AS name,
         answers,
         not_shown,
-        sums[1] AS mention_answers,
-        sums[2] AS citation_answers,
-        sums[5] AS mentions,
-        sums[6] AS citations,
+        own[2] AS mention_answers,
+        own[3] AS citation_answers,
+        own[6] AS mentions,
+        own[7] AS citations,
         prompt_count,
-        visible_prompts,
+        toUInt64(own[1]) AS visible_prompts,
         round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
-        round(((sums[7]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
-        round((((sums[3]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
-        round(((sums[4]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+        round(((own[8]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+        round((((own[4]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+        round(((own[5]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
         round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
         (intervals[1])[1] AS interval_low,
         (intervals[1])[2] AS interval_high,
@@ -3509,6 +3604,20 @@ FROM
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)}))
     GROUP BY id
 ) AS found;
+
+-- live_competitors
+CREATE VIEW live_competitors
+COMMENT 'the live competitors of a brand, by name in code-point order. [deb427bbce93]'
+AS SELECT
+    id,
+    name
+FROM dimension_competitors
+FINAL
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+ORDER BY
+    name ASC,
+    id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- log_position
 CREATE VIEW log_position
@@ -4355,15 +4464,8 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [d43bb78ce33a]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [1071a22b9501]'
 AS WITH
-    notEmpty({prompts:Array(UUID)}) AS of_prompt,
-    (
-        SELECT groupArray((id, name))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
     prompts AS
     (
         SELECT
@@ -4372,46 +4474,47 @@ AS WITH
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked,
             sum(entity_prompt_daily.mention_answers) AS mention_answers,
-            [sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS labels,
-            arraySum(labels) AS labelled
+            sum(positive_answers) AS positive,
+            sum(neutral_answers) AS neutral,
+            sum(negative_answers) AS negative,
+            (positive + neutral) + negative AS labelled
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id))
         GROUP BY
             group_key,
             entity_id,
             prompt_id
     ),
-    entities AS
+    sums AS
     (
         SELECT
             group_key,
             entity_id,
             sum(asked) AS answers,
             sum(prompts.mention_answers) AS mention_answers,
-            sumForEach(prompts.labels) AS labels,
-            sum(prompts.labelled) AS labelled,
-            countIf(prompts.labelled > 0) AS prompt_count,
-            sum(prompts.labelled * prompts.labelled) AS nn,
-            sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.labels)) AS yy,
-            sumForEach(arrayMap(y -> ((100 * y) * prompts.labelled), prompts.labels)) AS yn
+            sum(prompts.positive) AS positive,
+            sum(prompts.neutral) AS neutral,
+            sum(prompts.negative) AS negative,
+            countIf(labelled > 0) AS prompt_count,
+            sum(labelled * labelled) AS nn,
+            sum(prompts.positive * prompts.positive) AS positive_yy,
+            sum(prompts.neutral * prompts.neutral) AS neutral_yy,
+            sum(prompts.negative * prompts.negative) AS negative_yy,
+            sum(prompts.positive * labelled) AS positive_yn,
+            sum(prompts.neutral * labelled) AS neutral_yn,
+            sum(prompts.negative * labelled) AS negative_yn
         FROM prompts
         GROUP BY
             group_key,
             entity_id
-        UNION ALL
-        SELECT
-            '',
-            toUUID('00000000-0000-0000-0000-000000000000'),
-            0,
-            0,
-            [0, 0, 0],
-            0,
-            0,
-            0,
-            [0, 0, 0],
-            [0, 0, 0]
-        WHERE {group_by:String} = ''
     ),
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
     measured AS
     (
         SELECT
@@ -4421,18 +4524,39 @@ AS WITH
             answers,
             arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
             own.2 AS mention_answers,
-            arrayResize(own.3, 3) AS counts,
-            own.4 AS labelled,
-            own.5 AS prompt_count,
+            [own.3, own.4, own.5] AS counts,
+            arraySum(counts) AS labelled,
             arrayMap(y -> ((100 * y) / nullIf(labelled, 0)), counts) AS shares,
-            arrayMap((share, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, labelled, prompt_count) < 5, NULL, of_prompt, (100 * ((((labelled * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((labelled * share) / 100) * (labelled - ((labelled * share) / 100))) / labelled) + 0.9604)))) / (labelled + 3.8416), least(100, greatest(0, share + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * share) * yn)) + ((share * share) * (own.6))) - (1e-12 * yy)))) / labelled))))) * 1.00000000001, 1) + 0), [-1, 1]), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS intervals
+            arrayMap((share, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, labelled, own.6) < 5, NULL, of_prompt, (100 * ((((labelled * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((labelled * share) / 100) * (labelled - ((labelled * share) / 100))) / labelled) + 0.9604)))) / (labelled + 3.8416), least(100, greatest(0, share + (side * ((if(((own.6) - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][(own.6) - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / ((own.6) - 1))) / ((own.6) - 1))) / ((own.6) - 1))) / ((own.6) - 1))) * sqrt(((own.6) / ((own.6) - 1)) * greatest(0, (((10000 * yy) - ((2 * share) * (100 * yn))) + ((share * share) * (own.7))) - (1e-12 * (10000 * yy))))) / labelled))))) * 1.00000000001, 1) + 0), [-1, 1]), shares, [own.8, own.9, own.10], [own.11, own.12, own.13]) AS intervals
         FROM
         (
             SELECT
                 group_key,
                 max(entities.answers) AS answers,
-                groupArray((entity_id, mention_answers, labels, labelled, prompt_count, nn, yy, yn)) AS found
-            FROM entities
+                groupArray((entity_id, mention_answers, positive, neutral, negative, prompt_count, nn, positive_yy, neutral_yy, negative_yy, positive_yn, neutral_yn, negative_yn)) AS found
+            FROM
+            (
+                SELECT *
+                FROM sums
+                UNION ALL
+                SELECT
+                    '',
+                    {brand_id:UUID},
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0
+                WHERE {group_by:String} = ''
+            ) AS entities
             GROUP BY group_key
         ) AS grouped
         ARRAY JOIN arrayPushFront(live, ({brand_id:UUID}, '')) AS entity
