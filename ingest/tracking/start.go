@@ -93,6 +93,9 @@ func (j *Jobs) enqueue(ctx context.Context, d *Draft, by Caller, digest []byte) 
 		_, err := j.queue.InsertTx(ctx, tx, jobArgs{id}, options)
 		return err
 	})
+	if limit, full := errors.AsType[postgres.ErrLimit](err); full {
+		err = problem.New(problem.TooMany, "%s", limit.Text)
+	}
 	if _, over := errors.AsType[*postgres.BudgetError](err); over {
 		j.metrics.refused.WithLabelValues(refusedForBudget).Inc()
 	}

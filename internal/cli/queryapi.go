@@ -120,6 +120,7 @@ type restFlags struct {
 func (f restFlags) config() (rest.Config, error) {
 	cfg := rest.DefaultConfig()
 	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = f.Prefix, listOf(f.Schemas), f.AnonRole, f.AggregatesEnabled
+	cfg.AnonWrites = f.AnonRole != "" // the database says what they may
 	cfg.SearchPath, cfg.Origins = listOf(f.ExtraSearchPath), listOf(f.CORSOrigins)
 	if f.MaxRows != "" {
 		rows, err := strconv.ParseInt(f.MaxRows, 10, 64)

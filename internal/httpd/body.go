@@ -80,12 +80,12 @@ func (s *Server) checkHeaders(header *fasthttp.RequestHeader) (limit int, err er
 	if !valid {
 		return 0, errFraming
 	}
-	limit, isDecided := s.bodyLimit(header)
+	limit, isAnybodys := s.bodyLimit(header)
 	if length > int64(limit) {
 		return 0, fiber.ErrRequestEntityTooLarge
 	}
 	isStranger := func() bool {
-		return !isDecided && !slices.ContainsFunc(credentials, func(name string) bool { return len(header.Peek(name)) > 0 })
+		return !isAnybodys && !slices.ContainsFunc(credentials, func(name string) bool { return len(header.Peek(name)) > 0 })
 	}
 	if limit > smallBody && (length > smallBody || length < 0) && isStranger() {
 		if length > smallBody {
@@ -96,8 +96,9 @@ func (s *Server) checkHeaders(header *fasthttp.RequestHeader) (limit int, err er
 	return limit, nil
 }
 
-// bodyLimit is the limit of the surface that a request is for, or the listener's. isDecided: by its LimitOf.
-func (s *Server) bodyLimit(header *fasthttp.RequestHeader) (limit int, isDecided bool) {
+// bodyLimit is the limit of the surface that a request is for, or the listener's. It is anybody's if LimitOf decided
+// it, or strangers may write there.
+func (s *Server) bodyLimit(header *fasthttp.RequestHeader) (limit int, isAnybodys bool) {
 	if !slices.ContainsFunc(s.surfaces, func(surface Surface) bool { return surface.BodyLimit > 0 }) {
 		return s.cfg.BodyLimit, false
 	}
@@ -111,7 +112,7 @@ func (s *Server) bodyLimit(header *fasthttp.RequestHeader) (limit int, isDecided
 	if surface.LimitOf != nil {
 		return surface.LimitOf(path), true
 	}
-	return cmp.Or(surface.BodyLimit, s.cfg.BodyLimit), false
+	return cmp.Or(surface.BodyLimit, s.cfg.BodyLimit), surface.Strangers
 }
 
 // A growingBody is read in pieces, each of which doubles its memory.

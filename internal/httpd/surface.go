@@ -21,6 +21,7 @@ type Surface struct {
 	BodyLimit int    // bytes of a request's body; 0: the listener's
 	ETag      bool   // tags whole successful bodies, and answers 304 to a client that has them
 	Compress  bool   // with br or gzip, as the client accepts
+	Strangers bool   // may write: their bodies have its limit too, without a credential
 	Secret    bool   // its paths hold secrets, which neither logs nor spans show
 
 	// LimitOf gives a path a limit of its own, in place of BodyLimit; nil: none has one.

@@ -19,6 +19,7 @@ type Config struct {
 	Prefix     string   // of the paths: /rest/v1, or / for all
 	Schemas    []string // exposed; requests that name none get the first
 	AnonRole   string   // of callers without a token; "": they are refused
+	AnonWrites bool     // they may send long bodies
 	SearchPath []string // schemas beside the request's where functions, operators and types are found
 	MaxRows    *int64   // of one result, and of each embed; nil: all
 	MaxBytes   int64    // of one body; 0: no bound. A body that this or MaxRows cuts has the status 206

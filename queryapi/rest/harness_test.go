@@ -55,7 +55,7 @@ func newSite(t *testing.T, configure func(*Config)) *site {
 func newSiteOn(t *testing.T, owner, login string, configure func(*Config)) *site {
 	t.Helper()
 	cfg := DefaultConfig()
-	cfg.Schemas, cfg.AnonRole, cfg.Aggregates = []string{"api"}, "rest_anon", true
+	cfg.Schemas, cfg.AnonRole, cfg.AnonWrites, cfg.Aggregates = []string{"api"}, "rest_anon", true, true
 	if configure != nil {
 		configure(&cfg)
 	}

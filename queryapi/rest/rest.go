@@ -74,6 +74,7 @@ func (a *API) Ready(context.Context) error {
 func (a *API) Mount(server *httpd.Server) {
 	surface := server.Mount(httpd.Surface{
 		Prefix: a.cfg.Prefix, BodyLimit: bodyLimit, ErrorType: mediaJSON.contentType(), Error: a.serverError,
+		Strangers: a.cfg.AnonWrites,
 	})
 	surface.Use(a.serve)
 }

@@ -137,6 +137,9 @@ func (db *DB) StartTracking(
 		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
 			return err
 		}
+		if err := checkQueue(ctx, tx, n, db.maxQueuedRuns); err != nil {
+			return err
+		}
 		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job",
 			n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Digest, n.IdempotencyKey, n.CreatedAt)
 		if err != nil {
@@ -155,6 +158,20 @@ func (db *DB) StartTracking(
 		return enqueue(tx, job)
 	})
 	return job, wrap(err, "start tracking of brand %s", n.BrandID)
+}
+
+// maxQueuedRuns is how many runs of an organization may wait to be asked: more are a day's work of any account, and a
+// gigabyte of rows.
+const maxQueuedRuns = 500_000
+
+// checkQueue returns ErrLimit if the queue of an organization has no room for a job.
+func checkQueue(ctx context.Context, tx Tx, n NewTracking, limit int) error {
+	queued, err := queryOne[int](ctx, tx, "queued_runs", n.OrganizationID, limit)
+	if err == nil && queued+len(n.Runs) > limit {
+		err = ErrLimit{fmt.Sprintf("at most %d runs of an organization wait to be asked, and %d do: cancel jobs, or "+
+			"wait until some have ended", limit, queued), true}
+	}
+	return err
 }
 
 // equivalentJob finds the job with the same key or plan, which a start returns, or ErrNotFound.

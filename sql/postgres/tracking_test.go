@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -90,6 +91,30 @@ func TestAStartThatIsRepeatedReturnsItsJob(t *testing.T) {
 	if again := planned("one"); again == running {
 		t.Error("a start joined a job that was cancelled")
 	}
+}
+
+// Once, a member queued 100,000 runs a second by starts that differed a little, until the disk was full.
+func TestAnOrganizationsQueueHasALimit(t *testing.T) {
+	t.Parallel()
+	db := openMigrated(t)
+	db.SetMaxQueuedRuns(3)
+	organization, brand := addedBrand(t, db)
+	otherOrganization, otherBrand := addedBrand(t, db)
+	job := start(t, db, newTracking(organization, brand, 2))
+	_, err := db.StartTracking(t.Context(), newTracking(organization, brand, 2),
+		func(Tx, uuid.UUID) error { return nil })
+	if limit, full := errors.AsType[ErrLimit](err); !full || !limit.IsShort {
+		t.Errorf("a fourth run: %v", err)
+	}
+	start(t, db, newTracking(organization, brand, 1))
+	start(t, db, newTracking(otherOrganization, otherBrand, 3))
+	if _, err := db.ClaimTracking(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CancelTracking(t.Context(), organization, job); err != nil {
+		t.Fatal(err)
+	}
+	start(t, db, newTracking(organization, brand, 2))
 }
 
 // Spending has the jobs of the days from one to another, both whole, in UTC.
