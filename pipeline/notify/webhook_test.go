@@ -272,7 +272,10 @@ func TestEventsOfChangesAreAsDescribed(t *testing.T) {
 		"UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'gone' WHERE " +
 			"$1::uuid IS NOT NULL",
 		"UPDATE public.webhook_endpoints SET is_active = true WHERE $1::uuid IS NOT NULL",
-		"DELETE FROM public.brands WHERE id = $1",
+		// A brand that is deleted takes its other events along.
+		"INSERT INTO public.brands (organization_id, name) SELECT organization_id, 'Gone' FROM public.brands WHERE " +
+			"id = $1",
+		"DELETE FROM public.brands WHERE name = 'Gone' AND $1::uuid IS NOT NULL",
 	} {
 		edit(text, brand.ID)
 	}
