@@ -126,7 +126,7 @@ func (p *Postgres) addLogins(ctx context.Context) error {
 			return err
 		}
 	}
-	// Whoever has the public key can send statements that are refused, and would fill the disk with their errors.
+	// Anybody with the public key can send statements that are refused, and would fill the disk with their errors.
 	_, err = conn.Exec(ctx, "ALTER ROLE "+postgresGateway+" SET log_min_messages = fatal").ReadAll()
 	return err
 }

@@ -2,7 +2,7 @@ package event
 
 import "strings"
 
-// Path returns the one spelling of a page's path that visits, crawls and citations are counted by: two paths are of one
+// Path returns the one spelling of a page's path that visits, crawls and citations are counted by: two paths name one
 // page exactly if their spellings are equal (RFC 3986 §6.2.2).
 //
 //   - Escapes have capital digits, and unreserved characters none: /%7ejo is /~jo. A slash that is escaped stays so.
@@ -40,7 +40,7 @@ func withoutDots(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// Escapes returns the one spelling of the escapes in a path or a query, as Path has it.
+// Escapes returns the one spelling of the escapes in a path or a query, as in Path.
 func Escapes(text string) string {
 	at := 0
 	for at < len(text) && literal[text[at]] {

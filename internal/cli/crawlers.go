@@ -132,7 +132,7 @@ func (c *crawlerImport) importLog(
 	return p.printCounts(c.JSON, summary, summary.Counts)
 }
 
-// sayOthers tells what was passed over, since it may have been passed over wrongly.
+// sayOthers prints the lines that were passed over, since they may have been passed over wrongly.
 func (p *process) sayOthers(summary *imports.AccessLogSummary) {
 	p.say("others: %d lines of no known AI crawler (docs/platforms.md), or of other sites%s%s", summary.Others,
 		passed("; most requested by AI crawlers of other sites: ", summary.Hosts),

@@ -131,7 +131,7 @@ func (p *Pages) obey(ctx context.Context, host string, address *url.URL) error {
 
 var escape = regexp.MustCompile(`%[[:xdigit:]]{2}`)
 
-// permits reports whether a robots.txt lets us fetch an address. Escapes are compared as RFC 9309 §2.2.2 has it: in any
+// permits reports whether a robots.txt lets us fetch an address. Escapes are compared as in RFC 9309 §2.2.2: in any
 // case, and unreserved characters as if they were not escaped. grobotstxt 1.0.3 breaks escapes with small digits.
 func permits(robots, address string) bool {
 	return grobotstxt.AgentAllowed(spelled(robots), userAgent, spelled(address))

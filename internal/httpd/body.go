@@ -123,7 +123,7 @@ type growingBody struct {
 	taken  int64 // of the server's budget
 }
 
-// read reads a body to its end. The length is of Content-Length, or -1.
+// read reads a body to its end. length is the Content-Length, or -1.
 func (b *growingBody) read(stream io.Reader, length int) error {
 	end := b.limit + 1 // one more byte shows that there are too many
 	if length >= 0 {

@@ -14,7 +14,7 @@ import (
 // Fold brings text and names to the form in which they are compared.
 func Fold(s string) string { return presentAlphabet().fold(s) }
 
-// Plain is a text for people and for other readings: without characters that nobody sees and signs of trade, of which
+// Plain is a text for people and for other readings: without invisible characters and signs of trade, of which
 // one between two words is a space, and with the apostrophe and the dash of ASCII.
 func Plain(text string) string {
 	a := presentAlphabet()
@@ -49,7 +49,7 @@ type alphabet struct {
 	ascii     [utf8.RuneSelf]byte
 	asciiText string
 	table     [tableEnd]folding
-	// asSeen drops what nobody sees, and knows more signs and apostrophes: version 4 and later.
+	// asSeen drops invisible characters, and knows more signs and apostrophes: version 4 and later.
 	asSeen bool
 }
 
@@ -297,7 +297,7 @@ func (a *alphabet) isTrademark(r rune) bool {
 	return 0x2070 <= r && r <= 0x209C || 0x2460 <= r && r <= 0x24FF
 }
 
-// isUnseen reports whether nobody sees a character: soft hyphens, joiners, spaces without width, marks of direction,
+// isUnseen reports whether a character is invisible: soft hyphens, joiners, spaces without width, marks of direction,
 // selectors of variants.
 func (a *alphabet) isUnseen(r rune) bool {
 	return a.asSeen && r >= 0xAD && (r == 0x34F || unicode.Is(unicode.Variation_Selector, r) ||
@@ -337,7 +337,7 @@ func (a *alphabet) foldAlone(r rune) (alone bool, folded string) {
 	return true, a.foldSlow(string(r))
 }
 
-// classOf reports whether a character stands alone, and whether nobody sees it. An unseen one does not.
+// classOf reports whether a character stands alone, and whether it is invisible. An invisible one does not.
 func (a *alphabet) classOf(r rune) (alone, unseen bool) {
 	switch {
 	case r < utf8.RuneSelf, isPlainIdeograph(r):

@@ -307,8 +307,8 @@ func (c emailClaims) isVerified() bool { return c.Verified == true || c.Verified
 // lacks reports whether UserInfo may complete the claims of an ID token.
 func (c emailClaims) lacks(trusted bool) bool { return c.Email == "" || c.Verified == nil && !trusted }
 
-// with returns the claims of an ID token with those of UserInfo that it lacks. What the ID token says is not overruled,
-// and UserInfo says nothing about another address.
+// with adds to the claims of an ID token the claims of UserInfo that it lacks. A claim of the ID token is not overruled,
+// and UserInfo cannot verify another address.
 func (c emailClaims) with(more emailClaims) emailClaims {
 	switch {
 	case c.Email == "":
@@ -322,7 +322,7 @@ func (c emailClaims) with(more emailClaims) emailClaims {
 	return c
 }
 
-// userInfo asks for the claims of a subject; those of another subject are none (OpenID Connect Core §5.3.2).
+// userInfo asks for the claims of a subject, and ignores another subject's (OpenID Connect Core §5.3.2).
 func userInfo(ctx context.Context, issuer *oidc.Provider, tokens *oauth2.Token, subject string) (emailClaims, error) {
 	var claims emailClaims
 	info, err := issuer.UserInfo(ctx, oauth2.StaticTokenSource(tokens))

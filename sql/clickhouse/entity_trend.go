@@ -32,7 +32,7 @@ type EntityBucket struct {
 	VoicePct        *float64  `ch:"sov_pct"` // of all mentions of the bucket
 }
 
-// entityBucketSums has the sums of an entity in a bucket. Only the brand's row has those of all answers.
+// entityBucketSums has the sums of an entity in a bucket. Only the brand's row has the sums of all answers.
 type entityBucketSums struct {
 	Bucket      time.Time `ch:"bucket"`
 	ID          UUID      `ch:"entity_id"`

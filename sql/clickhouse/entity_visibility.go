@@ -42,7 +42,7 @@ type RateGap struct {
 	GapVerdict string   `ch:"rate_gap_verdict"` // the brand is ahead, behind, level, or there is too_little_data
 }
 
-// entitySums has the sums of an entity over the answers of a group. Only the brand's row has those of all answers.
+// entitySums has the sums of an entity over the answers of a group. Only the brand's row has the sums of all answers.
 type entitySums struct {
 	Group       string `ch:"group_key"`
 	ID          UUID   `ch:"entity_id"`

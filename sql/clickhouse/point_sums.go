@@ -25,7 +25,7 @@ func (s pointSums) score(mean formula.Mean) formula.Mean {
 	return mean
 }
 
-// mentionRate is likewise that of answers which mention the entity, which have 100 points.
+// mentionRate is the mean over the same, where an answer that mentions the entity has 100 points.
 func (s pointSums) mentionRate(mean formula.Mean) formula.Mean {
 	mean.Points, mean.YY, mean.YN = float64(100*s.MentionAnswers), float64(10000*s.MM), float64(100*s.MN)
 	return mean

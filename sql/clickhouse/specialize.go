@@ -12,7 +12,7 @@ var (
 	bucketCall = regexp.MustCompile(`answerscope_bucket\(\{granularity:String\}, (\w+), (\{date_from:Date\})\)`)
 )
 
-// groupBranch has the branches of answerscope_group, and bucketBranch those of answerscope_bucket.
+// groupBranch has the branches of answerscope_group, and bucketBranch the branches of answerscope_bucket.
 var (
 	groupBranch = map[any]string{
 		string(NoGroups):   "''",

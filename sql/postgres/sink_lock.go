@@ -108,7 +108,7 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 }
 
 // Start records, before anything of a batch is inserted, that rows of its topic (without its prefix) and brands may
-// change from now on: what is cached of them is not found again, and nothing of them is cached until the batch has
+// change from now on: cached results of them are not found again, and nothing of them is cached until the batch has
 // landed. Only answers change by brand.
 func (l *SharedSinkLock) Start(ctx context.Context, topic string, partition int32, brands []uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
@@ -302,7 +302,7 @@ type WarehouseVersion struct {
 }
 
 // WarehouseVersion returns the version of results that depend on topics (without their prefix), and of answers on
-// those of a brand, or with the nil id on all.
+// a brand's, or with the nil id on all.
 func (db *DB) WarehouseVersion(ctx context.Context, brand uuid.UUID, topics ...string) (WarehouseVersion, error) {
 	id := uuid.NullUUID{UUID: brand, Valid: brand != uuid.Nil}
 	return queryOne[WarehouseVersion](ctx, db, "warehouse_version", topics, id)

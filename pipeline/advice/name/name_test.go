@@ -56,7 +56,9 @@ func keys(r Result) (keys []string) {
 // A tracked name is not suggested in any of its spellings.
 func TestTrackedNamesAreNotSuggestedHoweverTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	texts := New(lumen, []extract.Entity{{Name: "De'Longhi"}, {Name: "La Roche-Posay"}, {Name: "Fjørd"}, {Name: "J.Crew"}})
+	texts := New(lumen, []extract.Entity{
+		{Name: "De'Longhi"}, {Name: "La Roche-Posay"}, {Name: "Fjørd"}, {Name: "J.Crew"},
+	})
 	for _, a := range listing("1. De Longhi\n2. De´Longhi®\n3. La Roche Posay\n4. Fjord™\n5. J. Crew\n6. **Nova**") {
 		texts.Add(a)
 	}

@@ -47,7 +47,7 @@ func (l *Link) Headline() string {
 // maxQuoted is how many characters of a name a subject has.
 const maxQuoted = 60
 
-// quoted returns a name that a stranger reads in a subject as a name: whoever is invited may invite to an organization
+// quoted returns a name that a stranger reads in a subject as a name: an invited user may invite to an organization
 // called "your account is locked, confirm at https://…".
 func quoted(name string) string {
 	name = strings.ReplaceAll(name, "://", " ")
