@@ -199,7 +199,7 @@ func TestNoCellBeginsWithATabOrALineBreak(t *testing.T) {
 		s.addFacts(t, answerFact{On: "2026-03-30", Prompt: text, Text: "Lumen"})
 	}
 	r := s.ask(t, http.MethodGet, "/api/v1/prompt-performance?brand_id="+s.ids["lumen"], s.bearer("acme"), wantCSV)
-	for _, text := range []string{`,'` + "\t=1+1,", `,"'` + "\r=1+1\",", `,"'` + "\n=1+1\","} {
+	for _, text := range []string{`,'` + "\t'=1+1,", `,"'` + "\r=1+1\",", `,"'` + "\n=1+1\","} {
 		if !strings.Contains(r.body, text) {
 			t.Errorf("no cell %q in %q", text, r.body)
 		}

@@ -87,7 +87,7 @@ func (d *dashboard) showsHostileAnswersAsText(t *testing.T) {
 	line, err := json.Marshal(map[string]any{
 		"platform": "chatgpt-web", "prompt": hostile,
 		"answered_at": time.Now().UTC().Format(time.RFC3339), "text": text,
-		"citations": []map[string]any{{"url": script, "title": hostile}, {"url": page, "title": hostile}},
+		"citations": []map[string]any{{"url": page, "title": hostile}},
 		"products":  []map[string]any{{"title": hostile, "brand": hostile, "url": script}},
 	})
 	if err != nil {
