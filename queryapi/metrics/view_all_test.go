@@ -20,7 +20,6 @@ import (
 // texts are what the endpoints send to the warehouse, by the name of the view that an analyst calls.
 var texts = map[string]*string{
 	clickhouse.ShareOfVoice.Name:      &clickhouse.ShareOfVoice.Text,
-	clickhouse.PromptPerformance.Name: &clickhouse.PromptPerformance.Text,
 	clickhouse.PromptMatrix.Name:      &clickhouse.PromptMatrix.Text,
 	clickhouse.DegradedPlatforms.Name: &clickhouse.DegradedPlatforms.Text,
 	clickhouse.ModelChanges.Name:      &clickhouse.ModelChanges.Text,
@@ -31,10 +30,7 @@ var texts = map[string]*string{
 	clickhouse.LastAnswers.Name:       &clickhouse.LastAnswers.Text,
 	clickhouse.RivalDays.Name:         &clickhouse.RivalDays.Text,
 	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
-	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
-	clickhouse.AnswerCitations.Name:   &clickhouse.AnswerCitations.Text,
 	clickhouse.CitationBuckets.Name:   &clickhouse.CitationBuckets.Text,
-	clickhouse.SourceMatrix.Name:      &clickhouse.SourceMatrix.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
 	clickhouse.ShoppingLists.Name:     &clickhouse.ShoppingLists.Text,
 	clickhouse.ShoppingPrices.Name:    &clickhouse.ShoppingPrices.Text,
@@ -57,6 +53,7 @@ var texts = map[string]*string{
 // in sql/clickhouse.
 var others = []string{
 	"new_sources", "live_competitors", "entity_visibility", "entity_trend", "brand_visibility", "sentiment",
+	"prompt_performance", "citation_sources", "answer_citations", "source_matrix",
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)

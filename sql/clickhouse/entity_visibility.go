@@ -109,13 +109,9 @@ func newEntity(brand, s entitySums, ofPrompt bool) (e Entity) {
 	e.PositivePct = formula.Round(formula.Percent(s.Positive, e.Labelled), 1)
 	e.NeutralPct = formula.Round(formula.Percent(s.Neutral, e.Labelled), 1)
 	e.NegativePct = formula.Round(formula.Percent(s.Negative, e.Labelled), 1)
+	e.GapVerdict = formula.GapVerdict(nil, nil)
 	if !ofPrompt {
-		gap := mean
-		gap.Lowest, gap.Points = -100, float64(100*(brand.MentionAnswers-s.MentionAnswers))
-		gap.YY, gap.YN = float64(10000*(brand.MM-2*s.MB+s.MM)), float64(100*(brand.MN-s.MN))
-		e.Gap = formula.Round(gap.Value(), 1)
-		e.GapLow, e.GapHigh = gap.Interval()
+		e.RateGap = brand.gap(s.pointSums, s.MB, mean)
 	}
-	e.GapVerdict = formula.GapVerdict(e.GapLow, e.GapHigh)
 	return e
 }

@@ -38,6 +38,18 @@ func TestFormulasOfGoAndSQLAgree(t *testing.T) {
 			clickhouse.BucketFilter{GroupFilter: groups, Granularity: width})
 		compareFigures(t, conn, "entity_trend", clickhouse.EntityTrend,
 			clickhouse.TrendFilter{Filter: f, Prompts: groups.Prompts, Granularity: width})
+		compareFigures(t, conn, "prompt_performance", clickhouse.PromptPerformance, clickhouse.PromptFilter{
+			ListFilter: clickhouse.ListFilter{Filter: f, Limit: 50}, SortBy: one(random, "visibility", "rate", "citations"),
+			Order: one(random, "asc", "desc"),
+		})
+		compareFigures(t, conn, "source_matrix", clickhouse.SourceMatrix, clickhouse.ListFilter{Filter: f, Limit: 50})
+		source, limit := one(random, clickhouse.AllSources, clickhouse.ExternalSources), one[uint32](random, 1, 50)
+		compareFigures(t, conn, "citation_sources", clickhouse.CitationSources,
+			clickhouse.CitationSourceFilter{Filter: f, Source: source, Limit: limit})
+		compareFigures(t, conn, "answer_citations", clickhouse.AnswerCitations, clickhouse.CitationListFilter{
+			CitationFilter: clickhouse.CitationFilter{Filter: f, Source: source, Consulted: one(random, true, false)},
+			Limit:          limit,
+		})
 	}
 }
 

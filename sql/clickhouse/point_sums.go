@@ -31,6 +31,17 @@ func (s pointSums) mentionRate(mean formula.Mean) formula.Mean {
 	return mean
 }
 
+// gap is the mention rate less that of another entity over the same answers; mb is the sum over prompts of the answers
+// that mention the one x those that mention the other.
+func (s pointSums) gap(other pointSums, mb int64, mean formula.Mean) (g RateGap) {
+	mean.Lowest, mean.Points = -100, float64(100*(s.MentionAnswers-other.MentionAnswers))
+	mean.YY, mean.YN = float64(10000*(s.MM-2*mb+other.MM)), float64(100*(s.MN-other.MN))
+	g.Gap = formula.Round(mean.Value(), 1)
+	g.GapLow, g.GapHigh = mean.Interval()
+	g.GapVerdict = formula.GapVerdict(g.GapLow, g.GapHigh)
+	return g
+}
+
 // intervalOf returns the ends of a mean's interval. ofPrompt: all answers are to one prompt, so there are no clusters.
 func intervalOf(mean formula.Mean, ofPrompt bool) (low, high *float64) {
 	if ofPrompt {

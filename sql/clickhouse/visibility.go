@@ -81,23 +81,6 @@ type ListFilter struct {
 	Limit uint32 `ch:"limit"`
 }
 
-// PromptFilter is a ListFilter of sorted prompts, after a cursor.
-type PromptFilter struct {
-	ListFilter
-	PromptCursor
-	SortBy string `ch:"sort_by"` // visibility, mentions, citations, appearances, rate, change
-	Order  string `ch:"order"`   // desc, asc
-
-	Moved   []UUID    `ch:"moved"`   // if sorted by change: the prompts that moved
-	Changes []float64 `ch:"changes"` // by so many points, in the order of Moved; other prompts by 0
-}
-
-// PromptCursor is the position of a prompt in a list; the zero value is the start.
-type PromptCursor struct {
-	SortedBy float64 `ch:"after"`
-	ID       string  `ch:"after_prompt"` // lower-case text
-}
-
 // MatrixFilter is a ListFilter of prompts whose answers are summed by group.
 type MatrixFilter struct {
 	ListFilter
@@ -107,9 +90,6 @@ type MatrixFilter struct {
 
 // ShareOfVoice returns, for each group and bucket, a row for all platforms, then a row for each platform and model.
 var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
-
-// PromptPerformance returns the prompts that have answers in the window.
-var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
 // PromptMatrix returns the prompts that have answers in the window, those that name the brand last, by topic, then by
 // rate ascending.
@@ -163,28 +143,6 @@ type Voice struct {
 	BrandMentions      int64     `ch:"brand_mentions"`
 	CompetitorMentions int64     `ch:"competitor_mentions"`
 	Pct                *float64  `ch:"sov_pct"` // one decimal; nil without mentions
-}
-
-// Prompt has the brand's figures over the answers to one prompt. SortedBy is the figure by which the list is sorted.
-type Prompt struct {
-	ID                 UUID     `ch:"prompt_id"`
-	Text               string   `ch:"prompt_text"`
-	TopicName          *string  `ch:"topic_name"` // of the prompt's present topic
-	Answers            int64    `ch:"answers"`
-	MentionAnswers     int64    `ch:"mention_answers"`
-	Mentions           int64    `ch:"mentions"`
-	Citations          int64    `ch:"citations"`
-	AvgVisibility      *float64 `ch:"avg_visibility"`
-	AvgCompetitorScore *float64 `ch:"avg_competitor_score"`
-	Score              *float64 `ch:"ai_visibility_score"`
-	IntervalLow        *float64 `ch:"interval_low"` // nil under 5 answers, like all ends of intervals
-	IntervalHigh       *float64 `ch:"interval_high"`
-	MentionRatePct     *float64 `ch:"mention_rate_pct"`
-	MentionRateLow     *float64 `ch:"mention_rate_low"`
-	MentionRateHigh    *float64 `ch:"mention_rate_high"`
-	Branded            bool     `ch:"branded"`      // an answer was asked for while the prompt named the brand
-	AvgPosition        *float64 `ch:"avg_position"` // over answers that mention it
-	SortedBy           *float64 `ch:"sorted_by"`
 }
 
 // PromptCells has the rate of answers to a prompt that name the brand: over all answers, and by group in lists of the
@@ -286,48 +244,8 @@ type CitationBucketFilter struct {
 	Granularity Granularity `ch:"granularity"`
 }
 
-// CitationSources returns a row for all citations, then the domains and the URLs with the most citations, each list by
-// citations descending, then by name.
-var CitationSources = rollup[CitationSourceFilter, CitationSource]("citation_sources")
-
-// AnswerCitations returns the same of some prompts' answers, or of pages that were only consulted.
-var AnswerCitations = rollup[CitationListFilter, CitationSource]("answer_citations")
-
 // CitationBuckets returns the citations by bucket and source type, without zeros.
 var CitationBuckets = rollup[CitationBucketFilter, CitationBucket]("citation_buckets")
-
-// SourceMatrix returns, for each of at most Limit domains, the brand's row, then a row for each live competitor.
-var SourceMatrix = rollup[ListFilter, CitedEntity]("source_matrix")
-
-// The facets of a CitationSource.
-const (
-	AllCitations   = "total"
-	CitationDomain = "domain"
-	CitationURL    = "url"
-)
-
-// CitationSource sums the citations in the answers of a window: all, of one domain, or of one URL. A percentage is
-// rounded to one decimal, nil if its divisor is 0.
-type CitationSource struct {
-	Facet              string     `ch:"facet"`
-	Domain             string     `ch:"domain"`      // registrable; of the domain or URL
-	URL                string     `ch:"url"`         // of the URL
-	Title              string     `ch:"title"`       // of the URL; "": none
-	SourceType         string     `ch:"source_type"` // of the domain or URL: the first among its citations
-	Models             []string   `ch:"models"`      // requested models of the citing answers, ascending
-	Answers            int64      `ch:"answers"`     // all of the window
-	Citations          int64      `ch:"citations"`
-	CitingAnswers      int64      `ch:"citing_answers"`
-	UsagePct           *float64   `ch:"usage_pct"`            // citing answers, of Answers
-	CitationsPerAnswer *float64   `ch:"citations_per_answer"` // of Answers
-	Domains            uint64     `ch:"domains"`              // of all citations, on every row
-	URLs               uint64     `ch:"urls"`                 // of all citations, on every row
-	SourceTypes        []string   `ch:"source_types"`         // of all citations: the seven, in their order
-	DomainsByType      []uint64   `ch:"domains_by_type"`      // domains of each of SourceTypes
-	PctByType          []*float64 `ch:"pct_by_type"`          // of Domains
-	CitationsByType    []int64    `ch:"citations_by_type"`
-	CitationsPctByType []*float64 `ch:"citations_pct_by_type"` // of Citations
-}
 
 // CitationBucket counts the citations of one source type in a bucket.
 type CitationBucket struct {
@@ -336,23 +254,4 @@ type CitationBucket struct {
 	Citations     int64     `ch:"citations"`
 	CitationsPct  *float64  `ch:"citations_pct"`  // of the bucket's
 	CitingAnswers *int64    `ch:"citing_answers"` // nil where not all of them are kept
-}
-
-// CitedEntity is the brand or a live competitor in the answers that cite a domain. The brand's row has no name, and its
-// gap is 0. Ends of intervals are nil under 5 prompts.
-type CitedEntity struct {
-	Domain          string   `ch:"domain"`
-	SourceType      string   `ch:"source_type"`
-	Answers         int64    `ch:"answers"` // all of the window
-	CitingAnswers   int64    `ch:"citing_answers"`
-	UsagePct        *float64 `ch:"usage_pct"`    // citing answers, of Answers
-	PromptCount     uint64   `ch:"prompt_count"` // of the citing answers, as all that follows
-	ID              UUID     `ch:"entity_id"`
-	IsBrand         bool     `ch:"is_brand"`
-	Name            string   `ch:"name"`
-	MentionAnswers  int64    `ch:"mention_answers"`
-	MentionRatePct  *float64 `ch:"mention_rate_pct"`
-	MentionRateLow  *float64 `ch:"mention_rate_low"`
-	MentionRateHigh *float64 `ch:"mention_rate_high"`
-	RateGap
 }

@@ -31,32 +31,50 @@ WITH
             OR {source_filter:String} = 'external' AND source_type NOT IN ('owned', 'competitor'))
         GROUP BY entry
         HAVING citations > 0 OR answers > 0
+    ),
+    sums AS
+    (
+        SELECT
+            grouping(entries.url, entries.domain)                         AS level, -- 3: all, 2: a domain, 1: a URL
+            min(entries.domain)                                           AS domain,
+            entries.url                                                   AS url,
+            minIf(entries.title, entries.title != '')                     AS title,
+            min(indexOf(types, entries.type))                             AS nth_type,
+            arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+            max(sum(entries.answers)) OVER ()                             AS answers,
+            sum(entries.citations)                                        AS citations,
+            sum(entries.citing_answers)                                   AS citing_answers,
+            sum(citing_domain)                                            AS citing_domain,
+            countIf(level = 2) OVER ()                                    AS domains,
+            countIf(level = 1) OVER ()                                    AS urls,
+            sumForEach(arrayMap(nth -> level = 2 AND nth_type = nth, arrayEnumerate(types))) OVER () AS domains_by_type,
+            arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), 7) AS citations_by_type
+        FROM entries
+        GROUP BY GROUPING SETS ((entries.domain), (entries.url), ())
+        HAVING level = 3 OR citations > 0
+        ORDER BY level DESC, citations DESC, url, domain
+        LIMIT {limit:UInt32} BY level
     )
+-- formulas
 SELECT
-    multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
-    if(facet = 'total', '', min(entries.domain))                           AS domain,
-    entries.url                                                            AS url,
-    if(facet = 'url', minIf(entries.title, entries.title != ''), '')       AS title,
-    if(facet = 'total', '', types[min(indexOf(types, entries.type))])      AS source_type,
-    arraySort(groupUniqArrayIf(requested, entries.citations > 0))          AS models,
-    max(sum(entries.answers)) OVER ()                                      AS answers,
-    sum(entries.citations)                                                 AS citations,
-    multiIf(
-        facet = 'url', citations,
-        facet = 'domain', sum(citing_domain),
-        sum(entries.citing_answers))                                       AS citing_answers,
-    answerscope_round(answerscope_ratio(100 * citing_answers, answers), 1) AS usage_pct,
-    answerscope_round(answerscope_ratio(citations, answers), 1)            AS citations_per_answer,
-    countIf(facet = 'domain') OVER ()                                      AS domains,
-    countIf(facet = 'url') OVER ()                                         AS urls,
-    if(facet = 'total', types, [])                                         AS source_types,
-    if(facet = 'total', sumForEach(arrayMap(type -> facet = 'domain' AND source_type = type, types)) OVER (), []) AS domains_by_type,
+    ['url', 'domain', 'total'][level]                                                AS facet,
+    if(facet = 'total', '', sums.domain)                                             AS domain,
+    url,
+    if(facet = 'url', sums.title, '')                                                AS title,
+    if(facet = 'total', '', types[nth_type])                                         AS source_type,
+    models,
+    answers,
+    citations,
+    [citations, citing_domain, sums.citing_answers][level]                           AS citing_answers,
+    answerscope_round(answerscope_ratio(100 * citing_answers, answers), 1)           AS usage_pct,
+    answerscope_round(answerscope_ratio(citations, answers), 1)                      AS citations_per_answer,
+    domains,
+    urls,
+    if(facet = 'total', types, [])                                                   AS source_types,
+    if(facet = 'total', sums.domains_by_type, [])                                    AS domains_by_type,
     arrayMap(n -> answerscope_round(answerscope_ratio(100 * n, domains), 1), domains_by_type) AS pct_by_type,
-    if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+    if(facet = 'total', sums.citations_by_type, [])                                  AS citations_by_type,
     arrayMap(n -> answerscope_round(answerscope_ratio(100 * n, citations), 1), citations_by_type) AS citations_pct_by_type
-FROM entries
-GROUP BY GROUPING SETS ((entries.domain), (entries.url), ())
-HAVING facet = 'total' OR citations > 0
-ORDER BY facet = 'total' DESC, facet, citations DESC, url, domain
-LIMIT {limit:UInt32} BY facet
+FROM sums
+ORDER BY level DESC, citations DESC, url, domain
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
