@@ -15,7 +15,7 @@ const maxNodes = 600
 
 // heavy has the questions that are not written for the planner yet, with their nodes.
 var heavy = map[string]int{
-	"ai_crawlers": 830, "ai_pages": 700, "answers_found": 940,
+	"ai_crawlers": 830, "ai_pages": 700,
 	"brands_standing": 860, "brands_trend": 610,
 	"exported_answers": 660, "prompt_matrix": 880, "shopping_lists": 1080,
 }

@@ -8,6 +8,8 @@ import (
 
 var (
 	filterLine = regexp.MustCompile(`( *AND )answerscope_matches(_code)?\((\{(\w+):Array\(\w+\)\}), (.*)\)\n`)
+	emptyLine  = regexp.MustCompile(
+		`( *AND )\(empty\(\{(\w+):Array\(\w+\)\}\)(?: AND empty\(\{(\w+):Array\(\w+\)\}\))?\n *OR (.*)\)\n`)
 	groupCall  = regexp.MustCompile(`answerscope_group\(\{group_by:String\}, (\w+), (\w+), (\w+), (\w+)\)`)
 	bucketCall = regexp.MustCompile(`answerscope_bucket\(\{granularity:String\}, (\w+), (\{date_from:Date\})\)`)
 )
@@ -39,10 +41,18 @@ func specialize(text string, values map[string]any) string {
 	if branch, ok := bucketBranch[values["granularity"]]; ok {
 		text = bucketCall.ReplaceAllString(text, branch)
 	}
+	text = emptyLine.ReplaceAllStringFunc(text, func(lines string) string {
+		part := emptyLine.FindStringSubmatch(lines)
+		and, first, second, condition := part[1], part[2], part[3], part[4]
+		if isEmpty(values[first]) && (second == "" || isEmpty(values[second])) {
+			return ""
+		}
+		return and + condition + "\n"
+	})
 	return filterLine.ReplaceAllStringFunc(text, func(line string) string {
 		part := filterLine.FindStringSubmatch(line)
 		and, isCode, placeholder, name, column := part[1], part[2] != "", part[3], part[4], part[5]
-		if reflect.ValueOf(values[name]).Len() == 0 {
+		if isEmpty(values[name]) {
 			return ""
 		}
 		if isCode {
@@ -52,6 +62,8 @@ func specialize(text string, values map[string]any) string {
 		return and + "has(" + placeholder + ", " + column + ")\n"
 	})
 }
+
+func isEmpty(list any) bool { return reflect.ValueOf(list).Len() == 0 }
 
 // lowerASCII is the engine's function lower.
 func lowerASCII(text string) string {

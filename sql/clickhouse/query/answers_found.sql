@@ -3,6 +3,18 @@
 -- total is their number, on every row. If no row comes after the cursor, earlier rows fill the page, with comes_after = false.
 WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
+    recorded AS -- text and searches are on an id's first row
+    (
+        SELECT id
+        FROM answers
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND (empty({names:Array(String)})
+            OR arrayExists(name -> answerscope_holds(text, name), {names:Array(String)}))
+          AND (empty({searches:Array(String)})
+            OR hasAny(search_queries, {searches:Array(String)}))
+    ),
     passing AS
     (
         SELECT
@@ -37,47 +49,43 @@ WITH
           AND (empty({pages:Array(String)})
             OR arrayExists((url, is_cited) -> is_cited AND has({pages:Array(String)}, answerscope_page(url)), citations.url, citations.cited))
           AND (empty({categories:Array(String)})
-            OR arrayExists((is_cited, owned, rival, listed) -> is_cited AND has({categories:Array(String)}, answerscope_source_type(owned, rival, listed)),
-                citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
+            OR arrayExists((is_cited, owned, rival, listed) -> is_cited AND has({categories:Array(String)}, answerscope_source_type(owned, rival, listed)), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
           AND (empty({names:Array(String)}) AND empty({searches:Array(String)})
-            OR id IN
-            (
-                SELECT id -- text and searches are on an id's first row
-                FROM answers
-                WHERE notEmpty(arrayConcat({names:Array(String)}, {searches:Array(String)}))
-                  AND organization_id = {organization_id:UUID}
-                  AND brand_id = {brand_id:UUID}
-                  AND day BETWEEN {date_from:Date} AND {date_to:Date}
-                  AND (empty({names:Array(String)}) OR arrayExists(name -> answerscope_holds(text, name), {names:Array(String)}))
-                  AND (empty({searches:Array(String)}) OR hasAny(search_queries, {searches:Array(String)}))
-            ))
+            OR id IN recorded)
     ),
     (
-        SELECT groupArray((day, n))
+        -- Single answers are read only on the days of the page: from the latest that has enough after the cursor.
+        SELECT
+            maxIf(day, day < toDate(cursor_time) AND running >= {limit:UInt32}),
+            if(countIf(day <= toDate(cursor_time)) > 0, toDate(cursor_time), {date_to:Date}),
+            toUInt64(sum(n)),
+            any(cursor_time)
         FROM
         (
-            SELECT day, sum(sign) AS n
+            SELECT
+                day,
+                sum(sign) AS n,
+                sumIf(n, day < toDate(cursor_time)) OVER (ORDER BY day DESC) AS running
             FROM passing
             GROUP BY day
             HAVING n > 0
-            ORDER BY day DESC
         )
-    ) AS days, -- with their number of answers, so that single answers are read only on the days of the page
-    arrayFilter(d -> d.1 < toDate(cursor_time), days) AS earlier,
-    arrayFirstIndex(n -> n >= {limit:UInt32}, arrayCumSum(earlier.2)) AS enough,
-    arrayExists(d -> d.1 <= toDate(cursor_time), days) AS any_left
-SELECT
-    day,
-    id,
-    answered_at,
-    prompt,
-    CAST((toDate(cursor_time), prompt, cursor_time, toString(id)) > (day, {after_prompt:String}, answered_at, {after_answer:String}) AS Bool) AS comes_after,
-    toUInt64(arraySum(days.2)) AS total
-FROM passing
-WHERE day >= if(enough = 0, {date_from:Date}, earlier[enough].1)
-  AND day <= if(any_left, toDate(cursor_time), {date_to:Date})
-GROUP BY day, id, answered_at, prompt
-HAVING sum(sign) > 0 -- both rows of a corrected reading, sign 1 and sign -1, pass the filters
+    ) AS page
+SELECT *
+FROM
+(
+    SELECT
+        day,
+        id,
+        answered_at,
+        prompt,
+        CAST((toDate(page.4), prompt, page.4, toString(id)) > (day, {after_prompt:String}, answered_at, {after_answer:String}) AS Bool) AS comes_after,
+        page.3 AS total
+    FROM passing
+    WHERE day BETWEEN page.1 AND page.2
+    GROUP BY day, id, answered_at, prompt
+    HAVING sum(sign) > 0 -- both rows of a corrected reading, sign 1 and sign -1, pass the filters
+)
 ORDER BY comes_after DESC, day DESC, prompt, answered_at DESC, toString(id)
 LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
