@@ -20,19 +20,15 @@ import (
 // texts are what the endpoints send to the warehouse, by the name of the view that an analyst calls.
 var texts = map[string]*string{
 	clickhouse.ShareOfVoice.Name:      &clickhouse.ShareOfVoice.Text,
-	clickhouse.PromptMatrix.Name:      &clickhouse.PromptMatrix.Text,
 	clickhouse.DegradedPlatforms.Name: &clickhouse.DegradedPlatforms.Text,
 	clickhouse.ModelChanges.Name:      &clickhouse.ModelChanges.Text,
 	clickhouse.CellDays.Name:          &clickhouse.CellDays.Text,
-	clickhouse.BrandsStanding.Name:    &clickhouse.BrandsStanding.Text,
-	clickhouse.BrandsTrend.Name:       &clickhouse.BrandsTrend.Text,
 	clickhouse.BrandsVisits.Name:      &clickhouse.BrandsVisits.Text,
 	clickhouse.LastAnswers.Name:       &clickhouse.LastAnswers.Text,
 	clickhouse.RivalDays.Name:         &clickhouse.RivalDays.Text,
 	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
 	clickhouse.CitationBuckets.Name:   &clickhouse.CitationBuckets.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
-	clickhouse.ShoppingLists.Name:     &clickhouse.ShoppingLists.Text,
 	clickhouse.ShoppingPrices.Name:    &clickhouse.ShoppingPrices.Text,
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
 	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
@@ -53,7 +49,8 @@ var texts = map[string]*string{
 // in sql/clickhouse.
 var others = []string{
 	"new_sources", "live_competitors", "entity_visibility", "entity_trend", "brand_visibility", "sentiment",
-	"prompt_performance", "citation_sources", "answer_citations", "source_matrix",
+	"prompt_performance", "citation_sources", "answer_citations", "source_matrix", "prompt_matrix",
+	"shopping_lists", "brands_standing", "brands_trend",
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)

@@ -279,33 +279,8 @@ type Card struct {
 	Region         string           `ch:"region"`
 }
 
-// ProductListFilter is a Filter of product lists; Domains are the brand's own.
-type ProductListFilter struct {
-	Filter
-	Domains []string `ch:"domains"`
-}
-
-// ShoppingLists returns a row for the brand, one for each live competitor by name, and one for all other products.
-var ShoppingLists = rollup[ProductListFilter, ListedEntity]("shopping_lists")
-
 // ShoppingPrices returns the prices of each of them by currency, those with the most cards first.
 var ShoppingPrices = rollup[Filter, PriceRange]("shopping_prices")
-
-// ListedEntity is whose products are in the product lists of a window; a list is an answer with cards.
-type ListedEntity struct {
-	ID           UUID     `ch:"entity_id"` // nil: no tracked entity
-	Role         string   `ch:"role"`      // own, competitor, other
-	Name         string   `ch:"name"`      // of a competitor
-	AllLists     int64    `ch:"all_lists"`
-	PromptCount  uint64   `ch:"prompt_count"` // of all lists
-	Lists        int64    `ch:"lists"`        // with such a product
-	SharePct     *float64 `ch:"share_pct"`    // of all lists
-	ShareLow     *float64 `ch:"share_low"`    // nil under 5 prompts
-	ShareHigh    *float64 `ch:"share_high"`
-	AvgPosition  *float64 `ch:"avg_position"`   // of the first such product, over Lists
-	Merchants    uint64   `ch:"merchant_count"` // that sell the brand's products, on every row
-	OwnMerchants uint64   `ch:"own_merchants"`  // of these, with a domain of the brand
-}
 
 // PriceRange has the prices of an entity's cards in one currency.
 type PriceRange struct {

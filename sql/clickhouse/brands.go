@@ -1,6 +1,10 @@
 package clickhouse
 
-import "time"
+import (
+	"time"
+
+	"github.com/answerscope/answerscope/sql/clickhouse/formula"
+)
 
 // BrandsFilter is a Filter of several brands.
 type BrandsFilter struct {
@@ -41,10 +45,14 @@ type Brands struct {
 
 // The questions of a list of brands. Brands without data have no rows.
 var (
-	BrandsStanding = rollup[BrandsFilter, BrandStanding]("brands_standing")
-	BrandsTrend    = rollup[BrandsFilter, BrandDay]("brands_trend") // ascending days of each brand
-	BrandsVisits   = rollup[BrandsVisitFilter, BrandVisits]("brands_visits")
-	LastAnswers    = rollup[Brands, LastAnswer]("last_answers")
+	BrandsStanding = Figures[BrandsFilter, standingSums, BrandStanding]{
+		sumsOf[BrandsFilter, standingSums]("brands_standing"), standingRows,
+	}
+	BrandsTrend = Figures[BrandsFilter, brandDaySums, BrandDay]{ // ascending days of each brand
+		sumsOf[BrandsFilter, brandDaySums]("brands_trend"), brandDayRows,
+	}
+	BrandsVisits = rollup[BrandsVisitFilter, BrandVisits]("brands_visits")
+	LastAnswers  = rollup[Brands, LastAnswer]("last_answers")
 )
 
 // BrandStanding is the mention rate of a brand beside the competitor that its answers name most often. Intervals are
@@ -70,6 +78,70 @@ type BrandDay struct {
 	Rate     *float64  `ch:"mention_rate_pct"`
 	RateLow  *float64  `ch:"mention_rate_low"`
 	RateHigh *float64  `ch:"mention_rate_high"`
+}
+
+// standingSums has the sums of a brand, or of a live competitor over the brand's answers. Only the brand's row has
+// those of all answers.
+type standingSums struct {
+	BrandID     UUID   `ch:"brand_id"`
+	ID          UUID   `ch:"entity_id"`
+	Name        string `ch:"name"` // of a competitor
+	PromptCount uint64 `ch:"prompt_count"`
+	Answers     int64  `ch:"answers"`
+	NN          int64  `ch:"nn"`
+	MB          int64  `ch:"mb"` // as that of entitySums
+	pointSums
+}
+
+// standingRows computes the figures of each brand with answers; sums of a brand stand together.
+func standingRows(_ BrandsFilter, sums []standingSums) (rows []BrandStanding) {
+	for start, end := 0, 0; start < len(sums); start = end {
+		var brand, leader standingSums
+		for ; end < len(sums) && sums[end].BrandID == sums[start].BrandID; end++ {
+			switch s := sums[end]; {
+			case s.ID == s.BrandID:
+				brand = s
+			case s.MentionAnswers > leader.MentionAnswers,
+				s.MentionAnswers == leader.MentionAnswers && s.MentionAnswers > 0 && s.Name < leader.Name:
+				leader = s
+			}
+		}
+		if brand.Answers > 0 {
+			rows = append(rows, newStanding(brand, leader))
+		}
+	}
+	return rows
+}
+
+func newStanding(brand, leader standingSums) BrandStanding {
+	mean := formula.Mean{Prompts: brand.PromptCount, Answers: brand.Answers, NN: float64(brand.NN)}
+	rate := brand.mentionRate(mean)
+	row := BrandStanding{
+		BrandID: brand.BrandID, Answers: brand.Answers, MentionAnswers: brand.MentionAnswers,
+		Rate: formula.Round(rate.Value(), 1), LeaderID: leader.ID, LeaderName: leader.Name,
+		LeaderRate: formula.Round(formula.Percent(leader.MentionAnswers, brand.Answers), 1),
+		RateGap:    brand.gap(leader.pointSums, leader.MB, mean),
+	}
+	row.RateLow, row.RateHigh = rate.Interval()
+	return row
+}
+
+type brandDaySums struct {
+	BrandID     UUID      `ch:"brand_id"`
+	Day         time.Time `ch:"day"`
+	PromptCount uint64    `ch:"prompt_count"`
+	Answers     int64     `ch:"answers"`
+	NN          int64     `ch:"nn"`
+	pointSums
+}
+
+func brandDayRows(_ BrandsFilter, sums []brandDaySums) []BrandDay {
+	return mapSlice(sums, func(s brandDaySums) BrandDay {
+		rate := s.mentionRate(formula.Mean{Prompts: s.PromptCount, Answers: s.Answers, NN: float64(s.NN)})
+		row := BrandDay{BrandID: s.BrandID, Day: s.Day, Answers: s.Answers, Rate: formula.Round(rate.Value(), 1)}
+		row.RateLow, row.RateHigh = rate.Interval()
+		return row
+	})
 }
 
 // BrandVisits counts the views of a brand's site.

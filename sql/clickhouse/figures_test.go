@@ -43,6 +43,15 @@ func TestFormulasOfGoAndSQLAgree(t *testing.T) {
 			Order: one(random, "asc", "desc"),
 		})
 		compareFigures(t, conn, "source_matrix", clickhouse.SourceMatrix, clickhouse.ListFilter{Filter: f, Limit: 50})
+		compareFigures(t, conn, "prompt_matrix", clickhouse.PromptMatrix, clickhouse.MatrixFilter{
+			ListFilter: clickhouse.ListFilter{Filter: f, Limit: 50}, GroupBy: groups.GroupBy,
+		})
+		compareFigures(t, conn, "shopping_lists", clickhouse.ShoppingLists, clickhouse.ProductListFilter{
+			Filter: f, Domains: some(random, "shop.a.example", "b.example"),
+		})
+		brands := f.ForBrands(warehouse.Brand)
+		compareFigures(t, conn, "brands_standing", clickhouse.BrandsStanding, brands)
+		compareFigures(t, conn, "brands_trend", clickhouse.BrandsTrend, brands)
 		source, limit := one(random, clickhouse.AllSources, clickhouse.ExternalSources), one[uint32](random, 1, 50)
 		compareFigures(t, conn, "citation_sources", clickhouse.CitationSources,
 			clickhouse.CitationSourceFilter{Filter: f, Source: source, Limit: limit})

@@ -349,6 +349,8 @@ func read(random *rand.Rand, a *clickhouse.AnswerRow) {
 		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = append(a.CompetitorCitationCounts, n()),
 			append(a.CompetitorVisibilityScores, uint16(random.IntN(60)))
 	}
+	a.CardMatchedIDs = []clickhouse.UUID{one(random, append(rivals, warehouse.Brand)...)}
+	a.CardMerchantDomains = []string{one(random, "", "a.example", "shop.b.example")}
 	a.CitationURLs, a.CitationTitles = []string{one(random, "https://a.example/", "https://b.example/x")},
 		[]string{one(random, "", "A")}
 	a.CitationDomains, a.CitationHosts = []string{a.CitationURLs[0][8:17]}, []string{a.CitationURLs[0][8:17]}

@@ -81,19 +81,8 @@ type ListFilter struct {
 	Limit uint32 `ch:"limit"`
 }
 
-// MatrixFilter is a ListFilter of prompts whose answers are summed by group.
-type MatrixFilter struct {
-	ListFilter
-	GroupBy  GroupBy `ch:"group_by"`
-	AfterRow string  `ch:"after_row"` // SortKey of the last row before; "": the start
-}
-
 // ShareOfVoice returns, for each group and bucket, a row for all platforms, then a row for each platform and model.
 var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
-
-// PromptMatrix returns the prompts that have answers in the window, those that name the brand last, by topic, then by
-// rate ascending.
-var PromptMatrix = rollup[MatrixFilter, PromptCells]("prompt_matrix")
 
 // DegradedPlatforms returns, for each group and bucket, the platforms that gave up over a fifth of the runs.
 var DegradedPlatforms = rollup[RunFilter, DegradedPlatform]("degraded_platforms")
@@ -143,30 +132,6 @@ type Voice struct {
 	BrandMentions      int64     `ch:"brand_mentions"`
 	CompetitorMentions int64     `ch:"competitor_mentions"`
 	Pct                *float64  `ch:"sov_pct"` // one decimal; nil without mentions
-}
-
-// PromptCells has the rate of answers to a prompt that name the brand: over all answers, and by group in lists of the
-// same length. Percentages have one decimal; ends of intervals are nil under 5 answers.
-type PromptCells struct {
-	ID             UUID     `ch:"prompt_id"`
-	Text           string   `ch:"prompt_text"`
-	TopicID        UUID     `ch:"topic_id"`   // of the prompt's present topic; nil: none, or deleted
-	TopicName      *string  `ch:"topic_name"` // likewise
-	Branded        bool     `ch:"branded"`    // an answer was asked for while the prompt named the brand
-	Answers        int64    `ch:"answers"`
-	MentionAnswers int64    `ch:"mention_answers"`
-	Rate           *float64 `ch:"rate"`
-	Low            *float64 `ch:"low"`
-	High           *float64 `ch:"high"`
-
-	Groups              []string   `ch:"groups"` // keys, ascending
-	GroupAnswers        []int64    `ch:"group_answers"`
-	GroupMentionAnswers []int64    `ch:"group_mention_answers"`
-	GroupRates          []*float64 `ch:"group_rates"`
-	GroupLows           []*float64 `ch:"group_lows"`
-	GroupHighs          []*float64 `ch:"group_highs"`
-
-	SortKey string `ch:"sort_key"`
 }
 
 // DegradedPlatform is a platform with an outage in a bucket.

@@ -2,13 +2,6 @@
 -- A brand without answers has no row. leader_id is nil if no answer names a competitor; of several the first by name. gap is the rate of
 -- the brand less that of the leader, paired by prompt, as rate_gap of entity_visibility.
 WITH
-    (
-        SELECT groupArray((id, name))
-        FROM dimension_competitors FINAL
-        WHERE organization_id = {organization_id:UUID}
-          AND brand_id IN {brands:Array(UUID)}
-          AND NOT deleted
-    ) AS live,
     prompts AS
     (
         SELECT
@@ -28,50 +21,61 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
-          AND (entity_id = brand_id OR has(live.1, entity_id))
         GROUP BY brand_id, prompt_id, entity_id
     ),
-    entities AS
+    sums AS
     (
         SELECT
             brand_id,
             entity_id,
-            live.2[indexOf(live.1, entity_id)] AS name,
-            sum(named)                         AS mention_answers,
-            10000 * sum(named * named)         AS mm, -- an answer that names it has 100 points
-            100 * sum(named * asked_of_prompt) AS mn,
-            10000 * sum(named * brand_named)   AS mb,
-            countIf(asked > 0)                 AS prompt_count,
-            sum(asked)                         AS answers,
-            sum(asked * asked)                 AS nn
+            rival.name                   AS name,
+            sum(named)                   AS mention_answers,
+            sum(named * named)           AS mm,
+            sum(named * asked_of_prompt) AS mn,
+            sum(named * brand_named)     AS mb,
+            countIf(asked > 0)           AS prompt_count,
+            sum(asked)                   AS answers,
+            sum(asked * asked)           AS nn
         FROM prompts
-        GROUP BY brand_id, entity_id
+        LEFT JOIN
+        (
+            SELECT brand_id AS brand, id, name
+            FROM dimension_competitors FINAL
+            WHERE organization_id = {organization_id:UUID}
+              AND brand_id IN {brands:Array(UUID)}
+              AND NOT deleted
+        ) AS rival ON rival.brand = prompts.brand_id AND rival.id = entity_id
+        WHERE entity_id IN (brand_id, rival.id)
+        GROUP BY brand_id, entity_id, name
+        ORDER BY brand_id
     ),
+    -- formulas
     brands AS
     (
         SELECT
             brand_id,
-            anyIf((entities.mention_answers, entities.mm, entities.mn), entity_id = brand_id) AS own,
+            anyIf((sums.mention_answers, sums.mm, sums.mn), entity_id = brand_id) AS own,
             argMinIf(
-                (entity_id, name, entities.mention_answers, entities.mm, entities.mn, entities.mb),
-                (-entities.mention_answers, name),
-                entity_id != brand_id AND entities.mention_answers > 0) AS leader,
-            max(entities.prompt_count) AS prompt_count,
-            max(entities.answers)      AS answers,
-            max(entities.nn)           AS nn,
-            own.1                      AS mention_answers
-        FROM entities
+                (entity_id, name, sums.mention_answers, sums.mm, sums.mn, mb),
+                (-sums.mention_answers, name),
+                entity_id != brand_id AND sums.mention_answers > 0) AS leader,
+            max(sums.prompt_count) AS prompt_count,
+            max(sums.answers)      AS answers,
+            max(sums.nn)           AS nn,
+            own.1                  AS mention_answers
+        FROM sums
         GROUP BY brand_id
         HAVING answers > 0
     ),
     measured AS
     (
+        -- An answer that names an entity has 100 points.
         SELECT *,
             [answerscope_ratio(100 * mention_answers, answers), answerscope_ratio(100 * (mention_answers - leader.3), answers)] AS means,
             arrayMap(
                 (mean, yy, yn, lowest) -> answerscope_wilson_interval(
                     false, prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, yy, yn, nn), lowest),
-                means, [own.2, own.2 - 2 * leader.6 + leader.4], [own.3, own.3 - leader.5], [0, -100]) AS intervals
+                means, [10000 * own.2, 10000 * (own.2 - 2 * leader.6 + leader.4)], [100 * own.3, 100 * (own.3 - leader.5)], [0, -100]) AS intervals
         FROM brands
     )
 SELECT

@@ -19,20 +19,26 @@ WITH
           AND answerscope_matches({branded:Array(Bool)}, branded)
         GROUP BY brand_id, day, prompt_id
     ),
-    days AS
+    sums AS
     (
         SELECT
             brand_id,
             day,
-            sum(asked)                              AS answers,
-            countIf(asked > 0)                      AS prompt_count,
-            answerscope_ratio(100 * sum(named), answers) AS rate,
-            answerscope_margin(prompt_count, answers, rate, 10000 * sum(named * named), 100 * sum(named * asked), sum(asked * asked)) AS margin,
-            answerscope_wilson_interval(false, prompt_count, answers, rate, margin, 0) AS ends
+            sum(asked)         AS answers,
+            countIf(asked > 0) AS prompt_count,
+            sum(asked * asked) AS nn,
+            sum(named)         AS mention_answers,
+            sum(named * named) AS mm,
+            sum(named * asked) AS mn
         FROM prompts
         GROUP BY brand_id, day
         HAVING answers > 0
-    )
+        ORDER BY brand_id, day
+    ),
+    -- formulas
+    answerscope_ratio(100 * mention_answers, answers) AS rate, -- an answer that names the brand has 100 points
+    answerscope_margin(prompt_count, answers, rate, 10000 * mm, 100 * mn, nn) AS margin,
+    answerscope_wilson_interval(false, prompt_count, answers, rate, margin, 0) AS ends
 SELECT
     brand_id,
     day,
@@ -40,6 +46,6 @@ SELECT
     answerscope_round(rate, 1) AS mention_rate_pct,
     ends[1]                    AS mention_rate_low,
     ends[2]                    AS mention_rate_high
-FROM days
+FROM sums
 ORDER BY brand_id, day
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -19,7 +19,7 @@ SELECT
           AND brand_id = {brand:UUID}
     )[net.topic_id] AS topic,
     sample,
-    arrayMap((url, title, cited) -> tuple(url, title, cited)::Tuple(url String, title String, cited Bool), recorded.2, recorded.3, recorded.4) AS citations,
+    arrayZip(recorded.2, recorded.3, recorded.4)::Array(Tuple(url String, title String, cited Bool)) AS citations,
     JSONExtract(recorded.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64), merchant String))') AS products,
     given_up,
     given_up_error,
@@ -48,12 +48,10 @@ SELECT
     reading.8 AS visibility_score,
     reading.9 AS sentiment,
     reading.10 AS sentiment_method,
-    arrayMap((id, name, mentions, place, cited, score, sentiment) -> tuple(toString(id), name, mentions, place, cited, score, sentiment)
-        ::Tuple(id String, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String),
-        rivals.1, rivals.2, rivals.3, rivals.4, rivals.5, rivals.6, rivals.7) AS competitors,
-    arrayMap((url, host, domain, listed, owned, rival) -> tuple(url, host, domain, listed, owned, toString(rival))
-        ::Tuple(url String, host String, domain String, listed_type String, owned Bool, competitor_id String),
-        sources.1, sources.2, sources.3, sources.4, sources.5, sources.6) AS sources,
+    arrayZip(rivals.1, rivals.2, rivals.3, rivals.4, rivals.5, rivals.6, rivals.7)::Array(Tuple(id String, name String, mention_count UInt32,
+        position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String)) AS competitors,
+    arrayZip(sources.1, sources.2, sources.3, sources.4, sources.5, sources.6)::Array(Tuple(url String, host String, domain String,
+        listed_type String, owned Bool, competitor_id String)) AS sources,
     recorded.11 AS log_topic,
     recorded.12 AS log_partition,
     recorded.13 AS log_offset
