@@ -47,7 +47,7 @@ func TestFormulasOfGoAndSQLAgree(t *testing.T) {
 			ListFilter: clickhouse.ListFilter{Filter: f, Limit: 50}, GroupBy: groups.GroupBy,
 		})
 		compareFigures(t, conn, "shopping_lists", clickhouse.ShoppingLists, clickhouse.ProductListFilter{
-			Filter: f, Domains: some(random, "shop.a.example", "b.example"),
+			Filter: f, Domains: []string{one(random, "shop.a.example", "b.example")},
 		})
 		brands := f.ForBrands(warehouse.Brand)
 		compareFigures(t, conn, "brands_standing", clickhouse.BrandsStanding, brands)
