@@ -49,7 +49,7 @@ type listSums struct {
 }
 
 // listedRows computes the figures of each owner; one without a row has zeros.
-func listedRows(filter ProductListFilter, sums []listSums, live []competitor) (rows []ListedEntity) {
+func listedRows(filter ProductListFilter, sums []listSums, entities []entity) (rows []ListedEntity) {
 	owners := byEntity(NoGroups, sums, func(s listSums) (string, UUID) { return "", s.Owner })[""]
 	brand := owners[filter.BrandID]
 	ownMerchants := 0
@@ -60,7 +60,7 @@ func listedRows(filter ProductListFilter, sums []listSums, live []competitor) (r
 			ownMerchants++
 		}
 	}
-	for _, owner := range slices.Concat([]competitor{{ID: filter.BrandID}}, live, []competitor{{}}) {
+	for _, owner := range append(entities, entity{}) {
 		s := owners[owner.ID]
 		share := formula.Mean{
 			Prompts: brand.PromptCount, Answers: brand.AllLists, NN: float64(brand.NN), // a list has 100 points

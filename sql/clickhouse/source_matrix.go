@@ -47,20 +47,20 @@ type citedSums struct {
 
 // citedRows computes the figures of each domain; an entity without a row has zeros. Domains are sorted by citing
 // answers, competitors by the answers that name them.
-func citedRows(filter ListFilter, sums []citedSums, live []competitor) (rows []CitedEntity) {
+func citedRows(filter ListFilter, sums []citedSums, entities []entity) (rows []CitedEntity) {
 	domains := byEntity(ByPlatform, sums, func(s citedSums) (string, UUID) { return s.Domain, s.ID })
 	named := map[UUID]int64{}
 	for _, s := range sums {
 		named[s.ID] += s.MentionAnswers
 	}
-	slices.SortStableFunc(live, func(a, b competitor) int { return cmp.Compare(named[b.ID], named[a.ID]) })
+	slices.SortStableFunc(entities[1:], func(a, b entity) int { return cmp.Compare(named[b.ID], named[a.ID]) })
 	names := slices.SortedFunc(maps.Keys(domains), func(a, b string) int {
 		citing := func(domain string) int64 { return domains[domain][filter.BrandID].CitingAnswers }
 		return cmp.Or(cmp.Compare(citing(b), citing(a)), cmp.Compare(a, b))
 	})
 	for _, name := range names {
 		brand := domains[name][filter.BrandID]
-		for _, entity := range append([]competitor{{ID: filter.BrandID}}, live...) {
+		for _, entity := range entities {
 			row := newCitedEntity(brand, domains[name][entity.ID])
 			row.ID, row.IsBrand, row.Name = entity.ID, entity.ID == filter.BrandID, entity.Name
 			rows = append(rows, row)
