@@ -87,9 +87,9 @@ func sumsOf[P, S any](name string) Query[P, S] {
 
 // sumsText cuts the formulas off.
 func sumsText(text string) string {
-	sums, formulas, ok := strings.Cut(text, "-- formulas")
+	sums, rest, ok := strings.Cut(text, "-- formulas")
 	if !ok {
 		return text
 	}
-	return strings.TrimRight(sums, ", \n") + "\nSELECT * FROM sums\n" + formulas[strings.LastIndex(formulas, "SETTINGS"):]
+	return strings.TrimRight(sums, ", \n") + "\nSELECT * FROM sums\n" + rest[strings.LastIndex(rest, "SETTINGS"):]
 }

@@ -39,8 +39,9 @@ func TestFormulasOfGoAndSQLAgree(t *testing.T) {
 		compareFigures(t, conn, "entity_trend", clickhouse.EntityTrend,
 			clickhouse.TrendFilter{Filter: f, Prompts: groups.Prompts, Granularity: width})
 		compareFigures(t, conn, "prompt_performance", clickhouse.PromptPerformance, clickhouse.PromptFilter{
-			ListFilter: clickhouse.ListFilter{Filter: f, Limit: 50}, SortBy: one(random, "visibility", "rate", "citations"),
-			Order: one(random, "asc", "desc"),
+			ListFilter: clickhouse.ListFilter{Filter: f, Limit: 50},
+			SortBy:     one(random, "visibility", "rate", "citations"),
+			Order:      one(random, "asc", "desc"),
 		})
 		compareFigures(t, conn, "source_matrix", clickhouse.SourceMatrix, clickhouse.ListFilter{Filter: f, Limit: 50})
 		compareFigures(t, conn, "prompt_matrix", clickhouse.PromptMatrix, clickhouse.MatrixFilter{

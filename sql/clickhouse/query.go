@@ -105,7 +105,7 @@ func rollup[P, R any](name string) Query[P, R] {
 		"optimize_use_projections":          0, // the search for them takes half a millisecond
 		"optimize_use_implicit_projections": 0,
 		"optimize_syntax_fuse_functions":    0,
-		"optimize_group_by_function_keys":   0,   // it drops a platform as a group where a grouping set has the platform
+		"optimize_group_by_function_keys":   0,   // it drops a platform as a group beside its name
 		"log_queries_min_query_duration_ms": 100, // a row of query_log costs a millisecond
 	}
 	return q

@@ -67,8 +67,9 @@ func listedRows(filter ProductListFilter, sums []listSums, entities []entity) (r
 			Points: float64(100 * s.Lists), YY: float64(10000 * s.YY), YN: float64(100 * s.YN),
 		}
 		row := ListedEntity{
-			ID: owner.ID, Role: "competitor", Name: owner.Name, AllLists: brand.AllLists, PromptCount: brand.PromptCount,
-			Lists: s.Lists, SharePct: formula.Round(share.Value(), 1),
+			ID: owner.ID, Role: "competitor", Name: owner.Name,
+			AllLists: brand.AllLists, PromptCount: brand.PromptCount, Lists: s.Lists,
+			SharePct:    formula.Round(share.Value(), 1),
 			AvgPosition: formula.Round(formula.Ratio(float64(s.Places), float64(s.Lists)), 1),
 			Merchants:   uint64(len(brand.Merchants)), OwnMerchants: uint64(ownMerchants),
 		}

@@ -2,7 +2,7 @@
 -- facet is total, crawler, purpose, status or page (a path, the top 10); only a crawler's row has operator, platform and purpose.
 -- Rows of a facet are sorted by requests descending, then by name.
 WITH
-    crawls AS
+    crawled AS
     (
         SELECT
             crawler,
@@ -31,11 +31,11 @@ WITH
             purpose,
             status,
             page,
-            sum(crawls.requests)                     AS requests,
-            sum(crawls.verified)                     AS verified,
-            sum(crawls.unverified)                   AS unverified,
-            sum(crawls.bytes)                        AS bytes
-        FROM crawls
+            sum(crawled.requests)                    AS requests,
+            sum(crawled.verified)                    AS verified,
+            sum(crawled.unverified)                  AS unverified,
+            sum(crawled.bytes)                       AS bytes
+        FROM crawled
         GROUP BY GROUPING SETS ((crawler, operator, platform, purpose), (purpose), (status), (page), ())
         HAVING requests > 0
     ),

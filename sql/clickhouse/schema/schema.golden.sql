@@ -263,41 +263,73 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [053afb2e8058]'
-AS SELECT
-    multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawled.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(page), 'page', 'total') AS facet,
-    multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawled.purpose), facet = 'status', toString(status), page) AS name,
-    toString(crawled.operator) AS operator,
-    toString(crawled.platform) AS platform,
-    if(facet = 'crawler', toString(crawled.purpose), '') AS purpose,
-    sum(crawled.requests) AS requests,
-    sum(crawled.verified) AS verified,
-    sum(crawled.unverified) AS unverified,
-    sum(crawled.bytes) AS bytes
-FROM
-(
-    SELECT
-        crawler,
-        operator,
-        platform,
-        purpose,
-        status,
-        replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
-        crawl_daily.requests AS requests,
-        crawl_daily.verified AS verified,
-        crawl_daily.unverified AS unverified,
-        crawl_daily.bytes AS bytes
-    FROM crawl_daily
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
-) AS crawled
-GROUP BY
-    GROUPING SETS (
-        (crawler, crawled.operator, crawled.platform, crawled.purpose),
-        (crawled.purpose),
-        (status),
-        (page),
-        ())
-HAVING requests > 0
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [9ff80bd94427]'
+AS WITH
+    crawled AS
+    (
+        SELECT
+            crawler,
+            operator,
+            platform,
+            purpose,
+            status,
+            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+            requests,
+            verified,
+            unverified,
+            bytes
+        FROM crawl_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+    ),
+    counted AS
+    (
+        SELECT
+            grouping(crawler, purpose, status, page) AS level,
+            crawler,
+            operator,
+            platform,
+            purpose,
+            status,
+            page,
+            sum(crawled.requests) AS requests,
+            sum(crawled.verified) AS verified,
+            sum(crawled.unverified) AS unverified,
+            sum(crawled.bytes) AS bytes
+        FROM crawled
+        GROUP BY
+            GROUPING SETS (
+                (crawler, operator, platform, purpose),
+                (purpose),
+                (status),
+                (page),
+                ())
+        HAVING requests > 0
+    ),
+    facets AS
+    (
+        SELECT
+            transform(level, [3, 11, 13, 14], ['crawler', 'purpose', 'status', 'page'], 'total') AS facet,
+            multiIf(level = 3, toString(crawler), level = 11, toString(counted.purpose), level = 13, toString(status), page) AS name,
+            toString(counted.operator) AS operator,
+            toString(counted.platform) AS platform,
+            if(level = 3, toString(counted.purpose), '') AS purpose,
+            requests,
+            verified,
+            unverified,
+            bytes
+        FROM counted
+    )
+SELECT
+    facet,
+    name,
+    operator,
+    platform,
+    purpose,
+    requests,
+    verified,
+    unverified,
+    bytes
+FROM facets
 ORDER BY
     facet ASC,
     requests DESC,
@@ -329,7 +361,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [cd2753791956]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [047372c3121a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -337,44 +369,80 @@ AS SELECT
     question.* EXCEPT (organization_id, brand_id)
 FROM
 (
+    WITH
+        crawled AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                crawler,
+                operator,
+                platform,
+                purpose,
+                status,
+                replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+                requests,
+                verified,
+                unverified,
+                bytes
+            FROM crawl_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
+        ),
+        counted AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                grouping(crawler, purpose, status, page) AS level,
+                crawler,
+                operator,
+                platform,
+                purpose,
+                status,
+                page,
+                sum(crawled.requests) AS requests,
+                sum(crawled.verified) AS verified,
+                sum(crawled.unverified) AS unverified,
+                sum(crawled.bytes) AS bytes
+            FROM crawled
+            GROUP BY
+                GROUPING SETS (
+                    (organization_id, brand_id, crawler, operator, platform, purpose),
+                    (organization_id, brand_id, purpose),
+                    (organization_id, brand_id, status),
+                    (organization_id, brand_id, page),
+                    (organization_id, brand_id))
+            HAVING requests > 0
+        ),
+        facets AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                transform(level, [3, 11, 13, 14], ['crawler', 'purpose', 'status', 'page'], 'total') AS facet,
+                multiIf(level = 3, toString(crawler), level = 11, toString(counted.purpose), level = 13, toString(status), page) AS name,
+                toString(counted.operator) AS operator,
+                toString(counted.platform) AS platform,
+                if(level = 3, toString(counted.purpose), '') AS purpose,
+                requests,
+                verified,
+                unverified,
+                bytes
+            FROM counted
+        )
     SELECT
         organization_id,
         brand_id,
-        multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawled.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(page), 'page', 'total') AS facet,
-        multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawled.purpose), facet = 'status', toString(status), page) AS name,
-        toString(crawled.operator) AS operator,
-        toString(crawled.platform) AS platform,
-        if(facet = 'crawler', toString(crawled.purpose), '') AS purpose,
-        sum(crawled.requests) AS requests,
-        sum(crawled.verified) AS verified,
-        sum(crawled.unverified) AS unverified,
-        sum(crawled.bytes) AS bytes
-    FROM
-    (
-        SELECT
-            organization_id,
-            brand_id,
-            crawler,
-            operator,
-            platform,
-            purpose,
-            status,
-            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
-            crawl_daily.requests AS requests,
-            crawl_daily.verified AS verified,
-            crawl_daily.unverified AS unverified,
-            crawl_daily.bytes AS bytes
-        FROM crawl_daily
-        WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
-    ) AS crawled
-    GROUP BY
-        GROUPING SETS (
-            (organization_id, brand_id, crawler, crawled.operator, crawled.platform, crawled.purpose),
-            (organization_id, brand_id, crawled.purpose),
-            (organization_id, brand_id, status),
-            (organization_id, brand_id, page),
-            (organization_id, brand_id))
-    HAVING requests > 0
+        facet,
+        name,
+        operator,
+        platform,
+        purpose,
+        requests,
+        verified,
+        unverified,
+        bytes
+    FROM facets
     ORDER BY
         facet ASC,
         requests DESC,
@@ -405,63 +473,94 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [c5d5615feb5d]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [ba6b9c74c082]'
 AS WITH
-    multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
+    pages AS
+    (
+        SELECT
+            page,
+            sum(crawl_count) AS crawls,
+            sum(citation_count) AS citations,
+            sum(view_count) AS visits,
+            sum(session_count) AS sessions,
+            sum(goal_count) AS goals
+        FROM
+        (
+            SELECT
+                *,
+                trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(address), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page
+            FROM
+            (
+                SELECT
+                    concat(host, path) AS address,
+                    sum(requests) AS crawl_count,
+                    0 AS citation_count,
+                    0 AS view_count,
+                    0 AS session_count,
+                    0 AS goal_count
+                FROM crawl_daily
+                WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+                GROUP BY address
+                UNION ALL
+                SELECT
+                    url AS address,
+                    0,
+                    sum(citation_daily.citations),
+                    0,
+                    0,
+                    0
+                FROM citation_daily
+                WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (source_type = 'owned') AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+                GROUP BY address
+                UNION ALL
+                SELECT
+                    concat(host, path) AS address,
+                    0,
+                    0,
+                    sumIf(visit_daily.visits, event = 'view'),
+                    sumIf(visit_daily.sessions, event = 'view'),
+                    sumIf(visit_daily.visits, event = 'goal')
+                FROM visit_daily
+                WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+                GROUP BY address
+            ) AS parts
+        ) AS addresses
+        GROUP BY page
+    ),
+    steps AS
+    (
+        SELECT
+            *,
+            [crawls > 0, citations > 0, visits > 0, goals > 0, (crawls > 0) AND (citations = 0), (citations > 0) AND (visits = 0), true] AS reached,
+            transform({step:String}, ['crawled', 'cited', 'visited', 'converted', 'crawled_never_cited', 'cited_never_visited'], [1, 2, 3, 4, 5, 6], 7) AS nth
+        FROM pages
+        WHERE (((crawls + citations) + visits) + goals) > 0
+    ),
+    counted AS
+    (
+        SELECT
+            *,
+            sumForEach(reached) OVER () AS counts
+        FROM steps
+    )
 SELECT
     page,
-    sum(crawl_count) AS crawls,
-    sum(citation_count) AS citations,
-    sum(view_count) AS visits,
-    sum(session_count) AS sessions,
-    sum(goal_count) AS goals,
-    countIf(crawls > 0) OVER () AS crawled,
-    countIf(citations > 0) OVER () AS cited,
-    countIf(visits > 0) OVER () AS visited,
-    countIf(goals > 0) OVER () AS converted,
-    countIf((crawls > 0) AND (citations = 0)) OVER () AS crawled_never_cited,
-    countIf((citations > 0) AND (visits = 0)) OVER () AS cited_never_visited,
-    countIf(is_selected) OVER () AS total
-FROM
-(
-    SELECT
-        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
-        sum(requests) AS crawl_count,
-        0 AS citation_count,
-        0 AS view_count,
-        0 AS session_count,
-        0 AS goal_count
-    FROM crawl_daily
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
-    GROUP BY page
-    UNION ALL
-    SELECT
-        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
-        0,
-        sum(citation_daily.citations),
-        0,
-        0,
-        0
-    FROM citation_daily
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (source_type = 'owned') AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-    GROUP BY page
-    UNION ALL
-    SELECT
-        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
-        0,
-        0,
-        sumIf(visit_daily.visits, event = 'view'),
-        sumIf(visit_daily.sessions, event = 'view'),
-        sumIf(visit_daily.visits, event = 'goal')
-    FROM visit_daily
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
-    GROUP BY page
-) AS parts
-GROUP BY page
-HAVING (((crawls + citations) + visits) + goals) > 0
-QUALIFY is_selected
+    crawls,
+    citations,
+    visits,
+    sessions,
+    goals,
+    counts[1] AS crawled,
+    counts[2] AS cited,
+    counts[3] AS visited,
+    counts[4] AS converted,
+    counts[5] AS crawled_never_cited,
+    counts[6] AS cited_never_visited,
+    counts[nth] AS total
+FROM counted
+WHERE reached[nth]
 ORDER BY
-    multiIf({sort_by:String} = 'sessions', sessions, {sort_by:String} = 'citations', citations, {sort_by:String} = 'crawls', crawls, {sort_by:String} = 'goals', goals, visits) DESC,
+    [sessions, citations, crawls, goals, visits][transform({sort_by:String}, ['sessions', 'citations', 'crawls', 'goals'], [1, 2, 3, 4], 5)] DESC,
     visits DESC,
     citations DESC,
     crawls DESC,
@@ -591,100 +690,115 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [e0bbbf7951d1]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [2d0d8679a5da]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
-    cited AS
+    landed AS
+    (
+        SELECT
+            sign,
+            model,
+            citations.url,
+            citations.title,
+            citations.domain,
+            citations.cited,
+            arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+    ),
+    selected AS
+    (
+        SELECT
+            *,
+            arrayMap((is_cited, type) -> ((is_cited != {consulted:Bool}) AND has(['all', type, if((type IN ('owned', 'competitor')), '', 'external')], {source_filter:String})), citations.cited, source_types) AS passes
+        FROM landed
+    ),
+    entries AS
     (
         SELECT
             domain,
             url,
             title,
-            source_type,
-            model,
-            reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
-            sign * (url = '') AS answers,
-            sign * (url != '') AS citations,
-            sign * (of_answer = 1) AS citing_answers,
-            sign * (of_answer_source = 1) AS citing_answers_source,
-            sign * (of_domain = 1) AS domain_answers,
-            sign * (of_domain_source = 1) AS domain_answers_source
-        FROM
-        (
-            SELECT
-                sign,
-                model,
-                citations.url,
-                citations.title,
-                citations.cited,
-                citations.domain,
-                arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
-                arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
-            FROM answers
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
-        ) AS landed
+            source_type AS type,
+            model AS requested,
+            sumIf(sign, url = '') AS answers,
+            sumIf(sign, url != '') AS citations,
+            sumIf(sign, of_answer = 1) AS citing_answers,
+            sumIf(sign, of_domain = 1) AS citing_domain
+        FROM selected
         ARRAY JOIN
-            arrayPushFront(landed.citations.url, '') AS url,
-            arrayPushFront(landed.citations.title, '') AS title,
-            arrayPushFront(landed.citations.cited, true) AS is_cited,
-            arrayPushFront(landed.citations.domain, '') AS domain,
+            arrayPushFront(selected.citations.url, '') AS url,
+            arrayPushFront(selected.citations.title, '') AS title,
+            arrayPushFront(selected.citations.domain, '') AS domain,
             arrayPushFront(source_types, '') AS source_type,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-        WHERE (url = '') OR (is_cited != {consulted:Bool})
+            arrayPushFront(passes, true) AS is_selected,
+            arrayPushFront(arrayEnumerateUniq(passes), 0) AS of_answer,
+            arrayPushFront(arrayEnumerateUniq(passes, selected.citations.domain), 0) AS of_domain
+        WHERE is_selected
+        GROUP BY
+            domain,
+            url,
+            title,
+            type,
+            requested
+        HAVING sum(sign) > 0
     ),
-    entries AS
+    sums AS
     (
         SELECT
-            any(cited.domain) AS domain,
-            any(cited.url) AS url,
-            any(cited.title) AS title,
-            any(cited.source_type) AS type,
-            any(cited.model) AS requested,
-            sum(cited.answers) AS answers,
-            sum(cited.citations) AS citations,
-            sum(if({source_filter:String} = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
-            sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
-        FROM cited
-        WHERE ({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor')))
-        GROUP BY entry
-        HAVING (citations > 0) OR (answers > 0)
+            grouping(entries.url, entries.domain) AS level,
+            min(entries.domain) AS domain,
+            entries.url AS url,
+            minIf(entries.title, entries.title != '') AS title,
+            min(indexOf(types, entries.type)) AS nth_type,
+            arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+            max(sum(entries.answers)) OVER () AS answers,
+            sum(entries.citations) AS citations,
+            sum(entries.citing_answers) AS citing_answers,
+            sum(citing_domain) AS citing_domain,
+            countIf(level = 2) OVER () AS domains,
+            countIf(level = 1) OVER () AS urls,
+            sumForEach(arrayMap(nth -> ((level = 2) AND (nth_type = nth)), arrayEnumerate(types))) OVER () AS domains_by_type,
+            arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), 7) AS citations_by_type
+        FROM entries
+        GROUP BY
+            GROUPING SETS (
+                (entries.domain),
+                (entries.url),
+                ())
+        HAVING (level = 3) OR (citations > 0)
+        ORDER BY
+            level DESC,
+            citations DESC,
+            url ASC,
+            domain ASC
+        LIMIT {limit:UInt32} BY level
     )
 SELECT
-    multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
-    if(facet = 'total', '', min(entries.domain)) AS domain,
-    entries.url AS url,
-    if(facet = 'url', minIf(entries.title, entries.title != ''), '') AS title,
-    if(facet = 'total', '', types[min(indexOf(types, entries.type))]) AS source_type,
-    arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
-    max(sum(entries.answers)) OVER () AS answers,
-    sum(entries.citations) AS citations,
-    multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
+    ['url', 'domain', 'total'][level] AS facet,
+    if(facet = 'total', '', sums.domain) AS domain,
+    url,
+    if(facet = 'url', sums.title, '') AS title,
+    if(facet = 'total', '', types[nth_type]) AS source_type,
+    models,
+    answers,
+    citations,
+    [citations, citing_domain, sums.citing_answers][level] AS citing_answers,
     round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
     round((citations / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS citations_per_answer,
-    countIf(facet = 'domain') OVER () AS domains,
-    countIf(facet = 'url') OVER () AS urls,
+    domains,
+    urls,
     if(facet = 'total', types, []) AS source_types,
-    if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
+    if(facet = 'total', sums.domains_by_type, []) AS domains_by_type,
     arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) * 1.00000000001, 1) + 0), domains_by_type) AS pct_by_type,
-    if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+    if(facet = 'total', sums.citations_by_type, []) AS citations_by_type,
     arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) * 1.00000000001, 1) + 0), citations_by_type) AS citations_pct_by_type
-FROM entries
-GROUP BY
-    GROUPING SETS (
-        (entries.domain),
-        (entries.url),
-        ())
-HAVING (facet = 'total') OR (citations > 0)
+FROM sums
 ORDER BY
-    facet = 'total' DESC,
-    facet ASC,
+    level DESC,
     citations DESC,
     url ASC,
     domain ASC
-LIMIT {limit:UInt32} BY facet
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- answer_daily
@@ -886,9 +1000,15 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [7faac739c922]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [2d880cf016a1]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
+    recorded AS
+    (
+        SELECT id
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({names:Array(String)}) OR arrayExists(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), {names:Array(String)})) AND (empty({searches:Array(String)}) OR hasAny(search_queries, {searches:Array(String)}))
+    ),
     passing AS
     (
         SELECT
@@ -898,43 +1018,44 @@ AS WITH
             if({sort:String} = 'prompt', toString(prompt_id), '') AS prompt,
             sign
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (
-            SELECT id
-            FROM answers
-            WHERE notEmpty(arrayConcat({names:Array(String)}, {searches:Array(String)})) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({names:Array(String)}) OR arrayExists(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), {names:Array(String)})) AND (empty({searches:Array(String)}) OR hasAny(search_queries, {searches:Array(String)}))
-        )))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (recorded)))
     ),
     (
-        SELECT groupArray((day, n))
+        SELECT
+            maxIf(day, (day < toDate(cursor_time)) AND (running >= {limit:UInt32})),
+            if(countIf(day <= toDate(cursor_time)) > 0, toDate(cursor_time), {date_to:Date}),
+            toUInt64(sum(n)),
+            any(cursor_time)
         FROM
         (
             SELECT
                 day,
-                sum(sign) AS n
+                sum(sign) AS n,
+                sumIf(n, day < toDate(cursor_time)) OVER (ORDER BY day DESC) AS running
             FROM passing
             GROUP BY day
             HAVING n > 0
-            ORDER BY day DESC
         )
-    ) AS days,
-    arrayFilter(d -> ((d.1) < toDate(cursor_time)), days) AS earlier,
-    arrayFirstIndex(n -> (n >= {limit:UInt32}), arrayCumSum(earlier.2)) AS enough,
-    arrayExists(d -> ((d.1) <= toDate(cursor_time)), days) AS any_left
-SELECT
-    day,
-    id,
-    answered_at,
-    prompt,
-    CAST((toDate(cursor_time), prompt, cursor_time, toString(id)) > (day, {after_prompt:String}, answered_at, {after_answer:String}), 'Bool') AS comes_after,
-    toUInt64(arraySum(days.2)) AS total
-FROM passing
-WHERE (day >= if(enough = 0, {date_from:Date}, (earlier[enough]).1)) AND (day <= if(any_left, toDate(cursor_time), {date_to:Date}))
-GROUP BY
-    day,
-    id,
-    answered_at,
-    prompt
-HAVING sum(sign) > 0
+    ) AS page
+SELECT *
+FROM
+(
+    SELECT
+        day,
+        id,
+        answered_at,
+        prompt,
+        CAST((toDate(page.4), prompt, page.4, toString(id)) > (day, {after_prompt:String}, answered_at, {after_answer:String}), 'Bool') AS comes_after,
+        page.3 AS total
+    FROM passing
+    WHERE (day >= (page.1)) AND (day <= (page.2))
+    GROUP BY
+        day,
+        id,
+        answered_at,
+        prompt
+    HAVING sum(sign) > 0
+)
 ORDER BY
     comes_after DESC,
     day DESC,
@@ -1441,14 +1562,8 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [fda210336a6e]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [0d41efa81978]'
 AS WITH
-    (
-        SELECT groupArray((id, name))
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (NOT deleted)
-    ) AS live,
     prompts AS
     (
         SELECT
@@ -1460,41 +1575,54 @@ AS WITH
             sum(asked) OVER (PARTITION BY brand_id, prompt_id) AS asked_of_prompt,
             sumIf(named, entity_id = brand_id) OVER (PARTITION BY brand_id, prompt_id) AS brand_named
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
         GROUP BY
             brand_id,
             prompt_id,
             entity_id
     ),
-    entities AS
+    sums AS
     (
         SELECT
             brand_id,
             entity_id,
-            (live.2)[indexOf(live.1, entity_id)] AS name,
+            rival.name AS name,
             sum(named) AS mention_answers,
-            10000 * sum(named * named) AS mm,
-            100 * sum(named * asked_of_prompt) AS mn,
-            10000 * sum(named * brand_named) AS mb,
+            sum(named * named) AS mm,
+            sum(named * asked_of_prompt) AS mn,
+            sum(named * brand_named) AS mb,
             countIf(asked > 0) AS prompt_count,
             sum(asked) AS answers,
             sum(asked * asked) AS nn
         FROM prompts
+        LEFT JOIN
+        (
+            SELECT
+                brand_id AS brand,
+                id,
+                name
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (NOT deleted)
+        ) AS rival ON (rival.brand = prompts.brand_id) AND (rival.id = entity_id)
+        WHERE entity_id IN (brand_id, rival.id)
         GROUP BY
             brand_id,
-            entity_id
+            entity_id,
+            name
+        ORDER BY brand_id ASC
     ),
     brands AS
     (
         SELECT
             brand_id,
-            anyIf((entities.mention_answers, entities.mm, entities.mn), entity_id = brand_id) AS own,
-            argMinIf((entity_id, name, entities.mention_answers, entities.mm, entities.mn, entities.mb), (-entities.mention_answers, name), (entity_id != brand_id) AND (entities.mention_answers > 0)) AS leader,
-            max(entities.prompt_count) AS prompt_count,
-            max(entities.answers) AS answers,
-            max(entities.nn) AS nn,
+            anyIf((sums.mention_answers, sums.mm, sums.mn), entity_id = brand_id) AS own,
+            argMinIf((entity_id, name, sums.mention_answers, sums.mm, sums.mn, mb), (-sums.mention_answers, name), (entity_id != brand_id) AND (sums.mention_answers > 0)) AS leader,
+            max(sums.prompt_count) AS prompt_count,
+            max(sums.answers) AS answers,
+            max(sums.nn) AS nn,
             own.1 AS mention_answers
-        FROM entities
+        FROM sums
         GROUP BY brand_id
         HAVING answers > 0
     ),
@@ -1503,7 +1631,7 @@ AS WITH
         SELECT
             *,
             [(100 * mention_answers) / nullIf(answers, 0), (100 * (mention_answers - (leader.3))) / nullIf(answers, 0)] AS means,
-            arrayMap((mean, yy, yn, lowest) -> arrayMap(side -> (round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.2, ((own.2) - (2 * (leader.6))) + (leader.4)], [own.3, (own.3) - (leader.5)], [0, -100]) AS intervals
+            arrayMap((mean, yy, yn, lowest) -> arrayMap(side -> (round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [10000 * (own.2), 10000 * (((own.2) - (2 * (leader.6))) + (leader.4))], [100 * (own.3), 100 * ((own.3) - (leader.5))], [0, -100]) AS intervals
         FROM brands
     )
 SELECT
@@ -1526,7 +1654,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [4fb9c1ed1b9d]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [c809ad5e053f]'
 AS WITH
     prompts AS
     (
@@ -1543,22 +1671,29 @@ AS WITH
             day,
             prompt_id
     ),
-    days AS
+    sums AS
     (
         SELECT
             brand_id,
             day,
             sum(asked) AS answers,
             countIf(asked > 0) AS prompt_count,
-            (100 * sum(named)) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(named * named)) - ((2 * rate) * (100 * sum(named * asked)))) + ((rate * rate) * sum(asked * asked))) - (1e-12 * (10000 * sum(named * named)))))) / answers AS margin,
-            arrayMap(side -> (round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, rate + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]) AS ends
+            sum(asked * asked) AS nn,
+            sum(named) AS mention_answers,
+            sum(named * named) AS mm,
+            sum(named * asked) AS mn
         FROM prompts
         GROUP BY
             brand_id,
             day
         HAVING answers > 0
-    )
+        ORDER BY
+            brand_id ASC,
+            day ASC
+    ),
+    (100 * mention_answers) / nullIf(answers, 0) AS rate,
+    (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * mm) - ((2 * rate) * (100 * mn))) + ((rate * rate) * nn)) - (1e-12 * (10000 * mm))))) / answers AS margin,
+    arrayMap(side -> (round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, rate + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]) AS ends
 SELECT
     brand_id,
     day,
@@ -1566,7 +1701,7 @@ SELECT
     round(rate * 1.00000000001, 1) + 0 AS mention_rate_pct,
     ends[1] AS mention_rate_low,
     ends[2] AS mention_rate_high
-FROM days
+FROM sums
 ORDER BY
     brand_id ASC,
     day ASC
@@ -1799,7 +1934,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND answered AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [6ad4e4bcaddb]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [cf85c8e365ac]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1818,40 +1953,63 @@ AS WITH
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
         GROUP BY entry
         HAVING (citations > 0) OR (answers > 0)
+    ),
+    sums AS
+    (
+        SELECT
+            grouping(entries.url, entries.domain) AS level,
+            min(entries.domain) AS domain,
+            entries.url AS url,
+            minIf(entries.title, entries.title != '') AS title,
+            min(indexOf(types, entries.type)) AS nth_type,
+            arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+            max(sum(entries.answers)) OVER () AS answers,
+            sum(entries.citations) AS citations,
+            sum(entries.citing_answers) AS citing_answers,
+            sum(citing_domain) AS citing_domain,
+            countIf(level = 2) OVER () AS domains,
+            countIf(level = 1) OVER () AS urls,
+            sumForEach(arrayMap(nth -> ((level = 2) AND (nth_type = nth)), arrayEnumerate(types))) OVER () AS domains_by_type,
+            arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), 7) AS citations_by_type
+        FROM entries
+        GROUP BY
+            GROUPING SETS (
+                (entries.domain),
+                (entries.url),
+                ())
+        HAVING (level = 3) OR (citations > 0)
+        ORDER BY
+            level DESC,
+            citations DESC,
+            url ASC,
+            domain ASC
+        LIMIT {limit:UInt32} BY level
     )
 SELECT
-    multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
-    if(facet = 'total', '', min(entries.domain)) AS domain,
-    entries.url AS url,
-    if(facet = 'url', minIf(entries.title, entries.title != ''), '') AS title,
-    if(facet = 'total', '', types[min(indexOf(types, entries.type))]) AS source_type,
-    arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
-    max(sum(entries.answers)) OVER () AS answers,
-    sum(entries.citations) AS citations,
-    multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
+    ['url', 'domain', 'total'][level] AS facet,
+    if(facet = 'total', '', sums.domain) AS domain,
+    url,
+    if(facet = 'url', sums.title, '') AS title,
+    if(facet = 'total', '', types[nth_type]) AS source_type,
+    models,
+    answers,
+    citations,
+    [citations, citing_domain, sums.citing_answers][level] AS citing_answers,
     round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
     round((citations / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS citations_per_answer,
-    countIf(facet = 'domain') OVER () AS domains,
-    countIf(facet = 'url') OVER () AS urls,
+    domains,
+    urls,
     if(facet = 'total', types, []) AS source_types,
-    if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
+    if(facet = 'total', sums.domains_by_type, []) AS domains_by_type,
     arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) * 1.00000000001, 1) + 0), domains_by_type) AS pct_by_type,
-    if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+    if(facet = 'total', sums.citations_by_type, []) AS citations_by_type,
     arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) * 1.00000000001, 1) + 0), citations_by_type) AS citations_pct_by_type
-FROM entries
-GROUP BY
-    GROUPING SETS (
-        (entries.domain),
-        (entries.url),
-        ())
-HAVING (facet = 'total') OR (citations > 0)
+FROM sums
 ORDER BY
-    facet = 'total' DESC,
-    facet ASC,
+    level DESC,
     citations DESC,
     url ASC,
     domain ASC
-LIMIT {limit:UInt32} BY facet
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_sources_last_30_days
@@ -1879,7 +2037,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [e91d5f37dd1a]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [3a0d31d2f6d1]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1910,45 +2068,70 @@ FROM
                 brand_id,
                 entry
             HAVING (citations > 0) OR (answers > 0)
+        ),
+        sums AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                grouping(entries.url, entries.domain) AS level,
+                min(entries.domain) AS domain,
+                entries.url AS url,
+                minIf(entries.title, entries.title != '') AS title,
+                min(indexOf(types, entries.type)) AS nth_type,
+                arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+                max(sum(entries.answers)) OVER (PARTITION BY organization_id, brand_id) AS answers,
+                sum(entries.citations) AS citations,
+                sum(entries.citing_answers) AS citing_answers,
+                sum(citing_domain) AS citing_domain,
+                countIf(level = 2) OVER (PARTITION BY organization_id, brand_id) AS domains,
+                countIf(level = 1) OVER (PARTITION BY organization_id, brand_id) AS urls,
+                sumForEach(arrayMap(nth -> ((level = 2) AND (nth_type = nth)), arrayEnumerate(types))) OVER (PARTITION BY organization_id, brand_id) AS domains_by_type,
+                arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), 7) AS citations_by_type
+            FROM entries
+            GROUP BY
+                GROUPING SETS (
+                    (organization_id, brand_id, entries.domain),
+                    (organization_id, brand_id, entries.url),
+                    (organization_id, brand_id))
+            HAVING (level = 3) OR (citations > 0)
+            ORDER BY
+                level DESC,
+                citations DESC,
+                url ASC,
+                domain ASC
+            LIMIT 4294967295 BY
+                organization_id,
+                brand_id,
+                level
         )
     SELECT
         organization_id,
         brand_id,
-        multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
-        if(facet = 'total', '', min(entries.domain)) AS domain,
-        entries.url AS url,
-        if(facet = 'url', minIf(entries.title, entries.title != ''), '') AS title,
-        if(facet = 'total', '', types[min(indexOf(types, entries.type))]) AS source_type,
-        arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
-        max(sum(entries.answers)) OVER (PARTITION BY organization_id, brand_id) AS answers,
-        sum(entries.citations) AS citations,
-        multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
+        ['url', 'domain', 'total'][level] AS facet,
+        if(facet = 'total', '', sums.domain) AS domain,
+        url,
+        if(facet = 'url', sums.title, '') AS title,
+        if(facet = 'total', '', types[nth_type]) AS source_type,
+        models,
+        answers,
+        citations,
+        [citations, citing_domain, sums.citing_answers][level] AS citing_answers,
         round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
         round((citations / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS citations_per_answer,
-        countIf(facet = 'domain') OVER (PARTITION BY organization_id, brand_id) AS domains,
-        countIf(facet = 'url') OVER (PARTITION BY organization_id, brand_id) AS urls,
+        domains,
+        urls,
         if(facet = 'total', types, []) AS source_types,
-        if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (PARTITION BY organization_id, brand_id), []) AS domains_by_type,
+        if(facet = 'total', sums.domains_by_type, []) AS domains_by_type,
         arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) * 1.00000000001, 1) + 0), domains_by_type) AS pct_by_type,
-        if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+        if(facet = 'total', sums.citations_by_type, []) AS citations_by_type,
         arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) * 1.00000000001, 1) + 0), citations_by_type) AS citations_pct_by_type
-    FROM entries
-    GROUP BY
-        GROUPING SETS (
-            (organization_id, brand_id, entries.domain),
-            (organization_id, brand_id, entries.url),
-            (organization_id, brand_id))
-    HAVING (facet = 'total') OR (citations > 0)
+    FROM sums
     ORDER BY
-        facet = 'total' DESC,
-        facet ASC,
+        level DESC,
         citations DESC,
         url ASC,
         domain ASC
-    LIMIT 4294967295 BY
-        organization_id,
-        brand_id,
-        facet
     SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
 ) AS question
 LEFT JOIN
@@ -3118,7 +3301,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [4d00dee7a92f]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [d259ce1df1b1]'
 AS SELECT
     platform,
     prompt,
@@ -3137,7 +3320,7 @@ AS SELECT
         WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID})
     )[net.topic_id] AS topic,
     sample,
-    arrayMap((url, title, cited) -> CAST(tuple(url, title, cited), 'Tuple(url String, title String, cited Bool)'), recorded.2, recorded.3, recorded.4) AS citations,
+    CAST(arrayZip(recorded.2, recorded.3, recorded.4), 'Array(Tuple(url String, title String, cited Bool))') AS citations,
     JSONExtract(recorded.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64), merchant String))') AS products,
     given_up,
     given_up_error,
@@ -3166,8 +3349,8 @@ AS SELECT
     reading.8 AS visibility_score,
     reading.9 AS sentiment,
     reading.10 AS sentiment_method,
-    arrayMap((id, name, mentions, place, cited, score, sentiment) -> CAST(tuple(toString(id), name, mentions, place, cited, score, sentiment), 'Tuple(id String, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String)'), rivals.1, rivals.2, rivals.3, rivals.4, rivals.5, rivals.6, rivals.7) AS competitors,
-    arrayMap((url, host, domain, listed, owned, rival) -> CAST(tuple(url, host, domain, listed, owned, toString(rival)), 'Tuple(url String, host String, domain String, listed_type String, owned Bool, competitor_id String)'), sources.1, sources.2, sources.3, sources.4, sources.5, sources.6) AS sources,
+    CAST(arrayZip(rivals.1, rivals.2, rivals.3, rivals.4, rivals.5, rivals.6, rivals.7), 'Array(Tuple(id String, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String))') AS competitors,
+    CAST(arrayZip(sources.1, sources.2, sources.3, sources.4, sources.5, sources.6), 'Array(Tuple(url String, host String, domain String, listed_type String, owned Bool, competitor_id String))') AS sources,
     recorded.11 AS log_topic,
     recorded.12 AS log_partition,
     recorded.13 AS log_offset
@@ -4102,7 +4285,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [213de8720e7f]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [f424a6268c26]'
 AS WITH
     cells AS
     (
@@ -4111,8 +4294,7 @@ AS WITH
             if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             sum(entity_prompt_daily.answers) AS answers,
             sumIf(entity_prompt_daily.answers, branded) AS branded_answers,
-            sum(entity_prompt_daily.mention_answers) AS mention_answers,
-            if(answers < 5, NULL, answers) AS interval_answers
+            sum(entity_prompt_daily.mention_answers) AS mention_answers
         FROM entity_prompt_daily
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (entity_id = {brand_id:UUID})
         GROUP BY
@@ -4125,75 +4307,97 @@ AS WITH
         SELECT
             prompt_id,
             sum(cells.answers) AS answers,
-            CAST(sum(cells.branded_answers) > 0, 'Bool') AS branded,
+            CAST(sum(branded_answers) > 0, 'Bool') AS branded,
             sum(cells.mention_answers) AS mention_answers,
-            if(answers < 5, NULL, answers) AS interval_answers,
-            arraySort(groupArray((group_key, cells.answers, cells.mention_answers, round(((100 * cells.mention_answers) / nullIf(cells.answers, 0)) * 1.00000000001, 1) + 0, round(((100 * ((cells.mention_answers + 1.9208) + (-1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + 0.9604)))) / (cells.interval_answers + 3.8416)) * 1.00000000001, 1) + 0, round(((100 * ((cells.mention_answers + 1.9208) + (1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + 0.9604)))) / (cells.interval_answers + 3.8416)) * 1.00000000001, 1) + 0))) AS row
+            arraySort(groupArray((group_key, cells.answers, cells.mention_answers))) AS row
         FROM cells
         GROUP BY prompt_id
-    )
+    ),
+    placed AS
+    (
+        SELECT
+            prompts.*,
+            prompt.text AS prompt_text,
+            if(topic.deleted OR (topic.name = ''), NULL, topic.name) AS topic_name,
+            topic.id AS joined_id,
+            round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS rate
+        FROM prompts
+        LEFT JOIN
+        (
+            SELECT
+                id,
+                text,
+                topic_id
+            FROM dimension_prompts
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+        ) AS prompt ON prompt.id = prompts.prompt_id
+        LEFT JOIN
+        (
+            SELECT
+                id,
+                name,
+                deleted
+            FROM dimension_topics
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+        ) AS topic ON topic.id = prompt.topic_id
+    ),
+    sums AS
+    (
+        SELECT
+            prompt_id,
+            prompt_text,
+            topic_name,
+            if(isNull(topic_name), toUUID('00000000-0000-0000-0000-000000000000'), joined_id) AS topic_id,
+            branded,
+            answers,
+            mention_answers,
+            rate,
+            row.1 AS groups,
+            row.2 AS group_answers,
+            row.3 AS group_mention_answers,
+            concat(toString(toUInt8(branded)), if(isNull(topic_name), '1', concat('0', topic_name, '')), leftPad(toString(toUInt16(round(10 * assumeNotNull(rate)))), 4, '0'), toString(prompt_id)) AS sort_key
+        FROM placed
+        WHERE sort_key > {after_row:String}
+        ORDER BY sort_key ASC
+        LIMIT {limit:UInt32}
+    ),
+    arrayMap((n, m) -> if(n < 5, [NULL, NULL], [round(((100 * ((m + 1.9208) + (-1.96 * sqrt(((m * (n - m)) / n) + 0.9604)))) / (n + 3.8416)) * 1.00000000001, 1) + 0, round(((100 * ((m + 1.9208) + (1.96 * sqrt(((m * (n - m)) / n) + 0.9604)))) / (n + 3.8416)) * 1.00000000001, 1) + 0]), arrayPushFront(group_answers, answers), arrayPushFront(group_mention_answers, mention_answers)) AS intervals
 SELECT
-    prompts.prompt_id AS prompt_id,
-    prompt.text AS prompt_text,
-    if(topic.deleted OR (topic.name = ''), NULL, topic.name) AS topic_name,
-    if(isNull(topic_name), toUUID('00000000-0000-0000-0000-000000000000'), topic.id) AS topic_id,
+    prompt_id,
+    prompt_text,
+    topic_name,
+    topic_id,
     branded,
     answers,
     mention_answers,
-    round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS rate,
-    round(((100 * ((mention_answers + 1.9208) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS low,
-    round(((100 * ((mention_answers + 1.9208) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS high,
-    row.1 AS groups,
-    row.2 AS group_answers,
-    row.3 AS group_mention_answers,
-    row.4 AS group_rates,
-    row.5 AS group_lows,
-    row.6 AS group_highs,
-    concat(toString(toUInt8(branded)), if(isNull(topic_name), '1', concat('0', topic_name, '')), leftPad(toString(toUInt16(round(10 * assumeNotNull(rate)))), 4, '0'), toString(prompt_id)) AS sort_key
-FROM prompts
-LEFT JOIN
-(
-    SELECT
-        id,
-        text,
-        topic_id
-    FROM dimension_prompts
-    FINAL
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
-) AS prompt ON prompt.id = prompts.prompt_id
-LEFT JOIN
-(
-    SELECT
-        id,
-        name,
-        deleted
-    FROM dimension_topics
-    FINAL
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
-) AS topic ON topic.id = prompt.topic_id
-WHERE sort_key > {after_row:String}
+    rate,
+    (intervals[1])[1] AS low,
+    (intervals[1])[2] AS high,
+    groups,
+    group_answers,
+    group_mention_answers,
+    arrayMap((n, m) -> (round(((100 * m) / nullIf(n, 0)) * 1.00000000001, 1) + 0), group_answers, group_mention_answers) AS group_rates,
+    arrayMap(ends -> (ends[1]), arrayPopFront(intervals)) AS group_lows,
+    arrayMap(ends -> (ends[2]), arrayPopFront(intervals)) AS group_highs,
+    sort_key
+FROM sums
 ORDER BY sort_key ASC
-LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [2e00bf54d446]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [0b5d5da54acb]'
 AS WITH
-    (
-        SELECT groupArray(id)
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ) AS live,
     prompts AS
     (
         WITH
-            entity_id = {brand_id:UUID} AS own
+            entity_id = brand_id AS own
         SELECT
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
-            sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) AS branded_answers,
+            CAST(sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) > 0, 'Bool') AS branded,
             sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -4202,18 +4406,67 @@ AS WITH
             sumIf(entity_prompt_daily.citations, own) AS citations,
             sumIf(entity_prompt_daily.visibility, own) AS visibility,
             sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
-            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
-            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-            if(answers < 5, NULL, answers) AS interval_answers
+            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, entity_prompt_daily.branded)) AND (own OR has(live, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, entity_prompt_daily.branded)) AND (own OR ((organization_id, brand_id, entity_id) GLOBAL IN (
+            SELECT
+                organization_id,
+                brand_id,
+                id
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+        )))
         GROUP BY prompt_id
         HAVING answers > 0
-    )
+    ),
+    sorted AS
+    (
+        SELECT
+            *,
+            multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), {sort_by:String} = 'change', {changes:Array(Float64)}[indexOf({moved:Array(UUID)}, prompt_id)], round((if({sort_by:String} = 'rate', 100 * mention_answers, visibility) / nullIf(answers, 0)) * 1.00000000001, 1) + 0) AS sorted_by,
+            if({order:String} = 'asc', 1, -1) AS direction
+        FROM prompts
+    ),
+    sums AS
+    (
+        SELECT
+            sorted.* EXCEPT direction,
+            prompt.text AS prompt_text,
+            if(topic.deleted, NULL, nullIf(topic.name, '')) AS topic_name
+        FROM sorted
+        LEFT JOIN
+        (
+            SELECT
+                id,
+                text,
+                topic_id
+            FROM dimension_prompts
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+        ) AS prompt ON prompt.id = sorted.prompt_id
+        LEFT JOIN
+        (
+            SELECT
+                id,
+                name,
+                deleted
+            FROM dimension_topics
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+        ) AS topic ON topic.id = prompt.topic_id
+        WHERE ({after_prompt:String} = '') OR ((direction * assumeNotNull(sorted_by), toString(prompt_id)) > (direction * {after:Float64}, {after_prompt:String}))
+        ORDER BY
+            direction * sorted_by ASC,
+            toString(prompt_id) ASC
+        LIMIT {limit:UInt32}
+    ),
+    ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+    if(answers < 5, NULL, answers) AS interval_answers
 SELECT
-    prompts.prompt_id AS prompt_id,
-    prompt.text AS prompt_text,
-    if(topic.deleted, NULL, nullIf(topic.name, '')) AS topic_name,
+    prompt_id,
+    prompt_text,
+    topic_name,
     answers,
     mention_answers,
     mentions,
@@ -4226,35 +4479,13 @@ SELECT
     round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS mention_rate_pct,
     round(((100 * ((mention_answers + 1.9208) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_low,
     round(((100 * ((mention_answers + 1.9208) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_high,
-    CAST(branded_answers > 0, 'Bool') AS branded,
+    branded,
     round((positions / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
-    multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), {sort_by:String} = 'rate', mention_rate_pct, {sort_by:String} = 'change', {changes:Array(Float64)}[indexOf({moved:Array(UUID)}, prompt_id)], avg_visibility) AS sorted_by
-FROM prompts
-LEFT JOIN
-(
-    SELECT
-        id,
-        text,
-        topic_id
-    FROM dimension_prompts
-    FINAL
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
-) AS prompt ON prompt.id = prompts.prompt_id
-LEFT JOIN
-(
-    SELECT
-        id,
-        name,
-        deleted
-    FROM dimension_topics
-    FINAL
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
-) AS topic ON topic.id = prompt.topic_id
-WHERE ({after_prompt:String} = '') OR ((if({order:String} = 'asc', 1, -1) * assumeNotNull(sorted_by), toString(prompt_id)) > (if({order:String} = 'asc', 1, -1) * {after:Float64}, {after_prompt:String}))
+    sorted_by
+FROM sums
 ORDER BY
-    if({order:String} = 'asc', sorted_by, -sorted_by) ASC,
+    if({order:String} = 'asc', 1, -1) * sorted_by ASC,
     toString(prompt_id) ASC
-LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- prompt_performance_last_30_days
@@ -4282,7 +4513,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [b2f38a6d584a]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [195624272167]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4291,12 +4522,6 @@ AS SELECT
 FROM
 (
     WITH
-        (
-            SELECT groupArray(id)
-            FROM dimension_competitors
-            FINAL
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
-        ) AS live,
         prompts AS
         (
             WITH
@@ -4306,7 +4531,7 @@ FROM
                 brand_id,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
-                sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) AS branded_answers,
+                CAST(sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) > 0, 'Bool') AS branded,
                 sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
                 sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
                 sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -4315,23 +4540,76 @@ FROM
                 sumIf(entity_prompt_daily.citations, own) AS citations,
                 sumIf(entity_prompt_daily.visibility, own) AS visibility,
                 sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
-                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
-                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-                if(answers < 5, NULL, answers) AS interval_answers
+                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), entity_prompt_daily.branded)) AND (own OR has(live, entity_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), entity_prompt_daily.branded)) AND (own OR ((organization_id, brand_id, entity_id) GLOBAL IN (
+                SELECT
+                    organization_id,
+                    brand_id,
+                    id
+                FROM dimension_competitors
+                FINAL
+                WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+            )))
             GROUP BY
                 organization_id,
                 brand_id,
                 prompt_id
             HAVING answers > 0
-        )
+        ),
+        sorted AS
+        (
+            SELECT
+                *,
+                multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), 'visibility' = 'change', CAST([], 'Array(Float64)')[indexOf(CAST([], 'Array(UUID)'), prompt_id)], round((if('visibility' = 'rate', 100 * mention_answers, visibility) / nullIf(answers, 0)) * 1.00000000001, 1) + 0) AS sorted_by,
+                if('desc' = 'asc', 1, -1) AS direction
+            FROM prompts
+        ),
+        sums AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                sorted.* EXCEPT direction,
+                prompt.text AS prompt_text,
+                if(topic.deleted, NULL, nullIf(topic.name, '')) AS topic_name
+            FROM sorted
+            LEFT JOIN
+            (
+                SELECT
+                    id,
+                    text,
+                    topic_id
+                FROM dimension_prompts
+                FINAL
+                WHERE (organization_id = organization_id) AND (brand_id = brand_id)
+            ) AS prompt ON prompt.id = sorted.prompt_id
+            LEFT JOIN
+            (
+                SELECT
+                    id,
+                    name,
+                    deleted
+                FROM dimension_topics
+                FINAL
+                WHERE (organization_id = organization_id) AND (brand_id = brand_id)
+            ) AS topic ON topic.id = prompt.topic_id
+            WHERE ('' = '') OR ((direction * assumeNotNull(sorted_by), toString(prompt_id)) > (direction * 0, ''))
+            ORDER BY
+                direction * sorted_by ASC,
+                toString(prompt_id) ASC
+            LIMIT 4294967295 BY
+                organization_id,
+                brand_id
+        ),
+        ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+        if(answers < 5, NULL, answers) AS interval_answers
     SELECT
         organization_id,
         brand_id,
-        prompts.prompt_id AS prompt_id,
-        prompt.text AS prompt_text,
-        if(topic.deleted, NULL, nullIf(topic.name, '')) AS topic_name,
+        prompt_id,
+        prompt_text,
+        topic_name,
         answers,
         mention_answers,
         mentions,
@@ -4344,37 +4622,13 @@ FROM
         round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS mention_rate_pct,
         round(((100 * ((mention_answers + 1.9208) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_low,
         round(((100 * ((mention_answers + 1.9208) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_high,
-        CAST(branded_answers > 0, 'Bool') AS branded,
+        branded,
         round((positions / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
-        multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), 'visibility' = 'rate', mention_rate_pct, 'visibility' = 'change', CAST([], 'Array(Float64)')[indexOf(CAST([], 'Array(UUID)'), prompt_id)], avg_visibility) AS sorted_by
-    FROM prompts
-    LEFT JOIN
-    (
-        SELECT
-            id,
-            text,
-            topic_id
-        FROM dimension_prompts
-        FINAL
-        WHERE (organization_id = organization_id) AND (brand_id = brand_id)
-    ) AS prompt ON prompt.id = prompts.prompt_id
-    LEFT JOIN
-    (
-        SELECT
-            id,
-            name,
-            deleted
-        FROM dimension_topics
-        FINAL
-        WHERE (organization_id = organization_id) AND (brand_id = brand_id)
-    ) AS topic ON topic.id = prompt.topic_id
-    WHERE ('' = '') OR ((if('desc' = 'asc', 1, -1) * assumeNotNull(sorted_by), toString(prompt_id)) > (if('desc' = 'asc', 1, -1) * 0, ''))
+        sorted_by
+    FROM sums
     ORDER BY
-        if('desc' = 'asc', sorted_by, -sorted_by) ASC,
+        if('desc' = 'asc', 1, -1) * sorted_by ASC,
         toString(prompt_id) ASC
-    LIMIT 4294967295 BY
-        organization_id,
-        brand_id
     SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
 ) AS question
 LEFT JOIN
@@ -4791,8 +5045,68 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [21a7fe95ec5e]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [2df106774977]'
 AS WITH
+    landed AS
+    (
+        SELECT
+            prompt_id,
+            sign,
+            arraySort((id, place) -> place, cards.matched_id, cards.position) AS ids,
+            arraySort(cards.position) AS places,
+            arrayFilter((merchant, id) -> ((merchant != '') AND (id = brand_id)), cards.merchant_domain, cards.matched_id) AS merchants
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND notEmpty(cards.position) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+    ),
+    owned AS
+    (
+        SELECT
+            landed.*,
+            arrayMap(id -> if((id = {brand_id:UUID}) OR has(tracked, id), id, toUUID('00000000-0000-0000-0000-000000000000')), ids) AS owners
+        FROM landed
+        CROSS JOIN
+        (
+            SELECT groupArray(id) AS tracked
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+        ) AS live
+    ),
+    prompts AS
+    (
+        SELECT
+            prompt_id,
+            owner,
+            sumIf(sign, place = 0) AS listed,
+            sumIf(sign, place > 0) AS shown,
+            sum(sign * place) AS places_sum,
+            sumMapIf(merchants, arrayMap(merchant -> sign, merchants), place = 0) AS merchant_cards,
+            sum(listed) OVER (PARTITION BY prompt_id) AS listed_of_prompt
+        FROM owned
+        ARRAY JOIN
+            arrayPushFront(owners, {brand_id:UUID}) AS owner,
+            arrayPushFront(places, 0) AS place,
+            arrayPushFront(arrayEnumerateUniq(owners), 1) AS nth
+        WHERE nth = 1
+        GROUP BY
+            prompt_id,
+            owner
+    ),
+    sums AS
+    (
+        SELECT
+            owner,
+            countIf(listed > 0) AS prompt_count,
+            sum(listed) AS all_lists,
+            sum(listed * listed) AS nn,
+            sum(shown) AS lists,
+            sum(places_sum) AS places,
+            sum(shown * shown) AS yy,
+            sum(shown * listed_of_prompt) AS yn,
+            (sumMap(merchant_cards)).1 AS merchants
+        FROM prompts
+        GROUP BY owner
+    ),
     (
         SELECT groupArray((id, name))
         FROM dimension_competitors
@@ -4800,67 +5114,38 @@ AS WITH
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live,
     arrayConcat([({brand_id:UUID}, '')], arraySort(rival -> (rival.2), live), [(toUUID('00000000-0000-0000-0000-000000000000'), '')]) AS entities,
-    prompts AS
-    (
-        SELECT
-            prompt_id,
-            sum(sign) AS lists,
-            sumForEach(arrayMap(place -> (sign * (place > 0)), places)) AS shown,
-            sumForEach(arrayMap(place -> (sign * place), places)) AS places_sum,
-            sumMap(merchants, arrayMap(merchant -> sign, merchants)) AS merchant_lists
-        FROM
-        (
-            SELECT
-                prompt_id,
-                sign,
-                arrayMap(id -> if(has(entities.1, id), id, toUUID('00000000-0000-0000-0000-000000000000')), cards.matched_id) AS owners,
-                arrayMap(entity -> toInt64(arrayMin(arrayFilter((place, owner) -> (owner = (entity.1)), cards.position, owners))), entities) AS places,
-                arrayDistinct(arrayFilter((merchant, owner) -> ((merchant != '') AND (owner = {brand_id:UUID})), cards.merchant_domain, owners)) AS merchants
-            FROM answers
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND notEmpty(cards.position) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        )
-        GROUP BY prompt_id
-        HAVING lists > 0
-    ),
     measured AS
     (
         SELECT
+            *,
             nth,
-            entities[nth] AS entity,
-            all_lists,
-            prompt_count,
-            shown[nth] AS lists,
-            places_sum[nth] AS places,
-            merchants,
-            (100 * lists) / nullIf(all_lists, 0) AS share,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((yy[nth]) - ((2 * share) * (yn[nth]))) + ((share * share) * nn)) - (1e-12 * (yy[nth]))))) / all_lists AS margin,
+            arrayFirst(row -> ((row.1) = ((entities[nth]).1)), found) AS own,
+            (100 * (own.2)) / nullIf(all_lists, 0) AS share,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * (own.4)) - ((2 * share) * (100 * (own.5)))) + ((share * share) * nn)) - (1e-12 * (10000 * (own.4)))))) / all_lists AS margin,
             arrayMap(side -> (round(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + 0.9604)))) / (all_lists + 3.8416), least(100, greatest(0, share + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]) AS ends
         FROM
         (
             SELECT
-                count() AS prompt_count,
-                sum(prompts.lists) AS all_lists,
-                sum(prompts.lists * prompts.lists) AS nn,
-                sumForEach(prompts.shown) AS shown,
-                sumForEach(prompts.places_sum) AS places_sum,
-                sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.shown)) AS yy,
-                sumForEach(arrayMap(y -> ((100 * y) * prompts.lists), prompts.shown)) AS yn,
-                (sumMap(prompts.merchant_lists)).1 AS merchants
-            FROM prompts
+                max(sums.prompt_count) AS prompt_count,
+                max(sums.all_lists) AS all_lists,
+                max(sums.nn) AS nn,
+                groupArray((owner, lists, places, yy, yn)) AS found,
+                anyIf(sums.merchants, owner = {brand_id:UUID}) AS merchants
+            FROM sums
         )
         ARRAY JOIN arrayEnumerate(entities) AS nth
     )
 SELECT
-    entity.1 AS entity_id,
+    (entities[nth]).1 AS entity_id,
     multiIf(nth = 1, 'own', nth = length(entities), 'other', 'competitor') AS role,
-    entity.2 AS name,
+    (entities[nth]).2 AS name,
     all_lists,
     prompt_count,
-    lists,
+    own.2 AS lists,
     round(share * 1.00000000001, 1) + 0 AS share_pct,
     ends[1] AS share_low,
     ends[2] AS share_high,
-    round((places / nullIf(lists, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+    round(((own.3) / nullIf(lists, 0)) * 1.00000000001, 1) + 0 AS avg_position,
     length(merchants) AS merchant_count,
     toUInt64(arrayCount(merchant -> arrayExists(domain -> endsWith(concat('.', domain), concat('.', merchant)), {domains:Array(String)}), merchants)) AS own_merchants
 FROM measured
@@ -4919,119 +5204,150 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [b70e78ffbc84]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [1fd562852d1d]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    typed AS
+    (
+        SELECT
+            domain,
+            indexOf(types, multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed)) AS type,
+            sumIf(sign, nth = 1) AS citing
+        FROM answers
+        ARRAY JOIN
+            arrayPushFront(citations.domain, '') AS domain,
+            arrayPushFront(citations.cited, true) AS is_cited,
+            arrayPushFront(citations.owned, false) AS owned,
+            arrayPushFront(citations.competitor_id, brand_id) AS competitor,
+            arrayPushFront(citations.listed_type, '') AS listed,
+            arrayPushFront(arrayEnumerateUniq(citations.cited, citations.domain), 1) AS nth
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND is_cited
+        GROUP BY
+            domain,
+            owned,
+            competitor,
+            listed
+        HAVING sum(sign) > 0
+    ),
+    domains AS
+    (
+        SELECT
+            domain,
+            min(type) AS nth_type,
+            sum(typed.citing) AS citing,
+            max(citing) OVER () AS answers
+        FROM typed
+        GROUP BY domain
+        QUALIFY domain != ''
+        ORDER BY
+            citing DESC,
+            domain ASC
+        LIMIT {limit:UInt32}
+    ),
+    landed AS
+    (
+        SELECT
+            prompt_id,
+            sign,
+            domain,
+            arrayPushFront(competitors.id, brand_id) AS ids,
+            arrayPushFront(competitors.mention_count, mention_count) AS counts
+        FROM answers
+        ARRAY JOIN
+            citations.domain AS domain,
+            citations.cited AS is_cited,
+            arrayEnumerateUniq(citations.cited, citations.domain) AS nth
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND is_cited AND (nth = 1)
+    ),
+    prompts AS
+    (
+        SELECT
+            domain,
+            nth_type,
+            answers,
+            prompt_id,
+            entity_id,
+            sumIf(sign, entity_id = {brand_id:UUID}) AS citing,
+            sumIf(sign, n > 0) AS named,
+            sum(citing) OVER (PARTITION BY domain, prompt_id) AS citing_of_prompt,
+            sumIf(named, entity_id = {brand_id:UUID}) OVER (PARTITION BY domain, prompt_id) AS brand_named
+        FROM landed
+        INNER JOIN domains USING (domain)
+        ARRAY JOIN
+            ids AS entity_id,
+            counts AS n
+        GROUP BY
+            domain,
+            nth_type,
+            answers,
+            prompt_id,
+            entity_id
+    ),
+    sums AS
+    (
+        SELECT
+            domain,
+            nth_type,
+            answers,
+            entity_id,
+            countIf(citing > 0) AS prompt_count,
+            sum(citing) AS citing_answers,
+            sum(citing * citing) AS nn,
+            sum(named) AS mention_answers,
+            sum(named * named) AS mm,
+            sum(named * citing_of_prompt) AS mn,
+            sum(named * brand_named) AS mb
+        FROM prompts
+        GROUP BY
+            domain,
+            nth_type,
+            answers,
+            entity_id
+    ),
     (
         SELECT groupArray((id, name))
         FROM dimension_competitors
         FINAL
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live,
-    arrayPushFront(live, ({brand_id:UUID}, '')) AS entities,
-    landed AS
+    measured AS
     (
         SELECT
-            prompt_id,
-            sign,
-            arrayFilter((id, n) -> (n > 0), arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
-            arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited) AS cited_domains,
-            arrayFilter((type, is_cited) -> is_cited, arrayMap((owned, competitor, listed) -> indexOf(types, multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed)), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS cited_types
-        FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-    ),
-    domains AS
-    (
-        SELECT
-            typed.domain AS domain,
-            types[min(typed.type)] AS source_type,
-            sum(typed.citing) AS citing,
-            max(sum(typed.citing)) OVER () AS all_answers
+            *,
+            entity,
+            arrayFirst(row -> ((row.1) = {brand_id:UUID}), found) AS brand,
+            arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
+            [(100 * (own.2)) / nullIf(citing_answers, 0), (100 * ((brand.2) - (own.2))) / nullIf(citing_answers, 0)] AS means,
+            arrayMap((mean, yy, yn, lowest) -> arrayMap(side -> (round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((citing_answers * mean) / 100) * (citing_answers - ((citing_answers * mean) / 100))) / citing_answers) + 0.9604)))) / (citing_answers + 3.8416), least(100, greatest(lowest, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / citing_answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [10000 * (own.3), 10000 * (((brand.3) - (2 * (own.5))) + (own.3))], [100 * (own.4), 100 * ((brand.4) - (own.4))], [0, -100]) AS intervals
         FROM
         (
             SELECT
                 domain,
-                type,
-                sum(sign * (nth = 1)) AS citing
-            FROM landed
-            ARRAY JOIN
-                arrayPushFront(cited_domains, '') AS domain,
-                arrayPushFront(cited_types, 0) AS type,
-                arrayPushFront(arrayEnumerateUniq(cited_domains), 1) AS nth
+                types[nth_type] AS source_type,
+                answers,
+                max(sums.citing_answers) AS citing_answers,
+                max(sums.prompt_count) AS prompt_count,
+                max(sums.nn) AS nn,
+                groupArray((entity_id, mention_answers, mm, mn, mb)) AS found
+            FROM sums
             GROUP BY
                 domain,
-                type
-            HAVING sum(sign) > 0
-        ) AS typed
-        GROUP BY domain
-    ),
-    (
-        SELECT groupArray((domain, source_type, all_answers))
-        FROM
-        (
-            SELECT *
-            FROM domains
-            WHERE domain != ''
-            ORDER BY
-                citing DESC,
-                domain ASC
-            LIMIT {limit:UInt32}
+                nth_type,
+                answers
         )
-    ) AS cited,
-    prompts AS
-    (
-        SELECT
-            domain,
-            prompt_id,
-            sum(sign) AS citing,
-            sumForEach(arrayMap(entity -> (sign * has(present, entity)), entities.1)) AS named
-        FROM landed
-        ARRAY JOIN arrayDistinct(cited_domains) AS domain
-        WHERE has(cited.1, domain)
-        GROUP BY
-            domain,
-            prompt_id
-        HAVING citing > 0
-    ),
-    summed AS
-    (
-        SELECT
-            domain,
-            count() AS prompt_count,
-            sum(citing) AS citing_answers,
-            sum(citing * citing) AS nn,
-            sumForEach(prompts.named) AS named,
-            sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.named)) AS yy,
-            sumForEach(arrayMap(y -> ((100 * y) * citing), prompts.named)) AS yn,
-            sumForEach(arrayMap(y -> ((10000 * y) * (prompts.named[1])), prompts.named)) AS yb
-        FROM prompts
-        GROUP BY domain
-    ),
-    measured AS
-    (
-        SELECT
-            domain,
-            cited[indexOf(cited.1, domain)] AS listed,
-            citing_answers,
-            prompt_count,
-            entities[nth] AS entity,
-            summed.named[nth] AS mention_answers,
-            [(100 * mention_answers) / nullIf(citing_answers, 0), (100 * ((summed.named[1]) - mention_answers)) / nullIf(citing_answers, 0)] AS means,
-            arrayMap((mean, y, z, lowest) -> arrayMap(side -> (round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((citing_answers * mean) / 100) * (citing_answers - ((citing_answers * mean) / 100))) / citing_answers) + 0.9604)))) / (citing_answers + 3.8416), least(100, greatest(lowest, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / citing_answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy[nth], ((yy[1]) - (2 * (yb[nth]))) + (yy[nth])], [yn[nth], (yn[1]) - (yn[nth])], [0, -100]) AS intervals
-        FROM summed
-        ARRAY JOIN arrayEnumerate(entities) AS nth
+        ARRAY JOIN arrayPushFront(live, ({brand_id:UUID}, '')) AS entity
     )
 SELECT
     domain,
-    listed.2 AS source_type,
-    listed.3 AS answers,
+    source_type,
+    answers,
     citing_answers,
     round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
     prompt_count,
     entity.1 AS entity_id,
     CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
     entity.2 AS name,
-    mention_answers,
+    own.2 AS mention_answers,
     round((means[1]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
     (intervals[1])[1] AS mention_rate_low,
     (intervals[1])[2] AS mention_rate_high,
