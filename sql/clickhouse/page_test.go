@@ -34,7 +34,8 @@ func TestPagesOfSQLAreThoseOfGo(t *testing.T) {
 	}
 	conn := warehouse.Migrated(t)
 	const question = "SELECT path, answerscope_path(path), answerscope_page(concat('www.a.example', path)), " +
-		"answerscope_page(concat('https://a.example', path, '?/b=%7e/')) " +
+		"answerscope_page(concat('https://a.example', path, '?/b=%7e/')), " +
+		"answerscope_cited_page(concat('https://www.a.example', answerscope_path(path), '?/b=%7e/')) " +
 		"FROM (SELECT arrayJoin({paths:Array(String)}) AS path)"
 	rows, err := conn.Query(t.Context(), question, clickhouse.Named("paths", paths))
 	if err != nil {
@@ -42,14 +43,14 @@ func TestPagesOfSQLAreThoseOfGo(t *testing.T) {
 	}
 	compared := 0
 	for rows.Next() {
-		var path, got, page, ofURL string
-		if err := rows.Scan(&path, &got, &page, &ofURL); err != nil {
+		var path, got, page, ofURL, cited string
+		if err := rows.Scan(&path, &got, &page, &ofURL, &cited); err != nil {
 			t.Fatal(err)
 		}
 		want := event.Path(path)
 		if wantPage := "a.example" + strings.TrimRight(want, "/"); !strings.HasPrefix(path, "#") &&
-			(got != want || page != wantPage || ofURL != wantPage) {
-			t.Errorf("%q is %q, %q and %q, want %q and %q", path, got, page, ofURL, want, wantPage)
+			(got != want || page != wantPage || ofURL != wantPage || cited != wantPage) {
+			t.Errorf("%q is %q, %q, %q and %q, want %q and %q", path, got, page, ofURL, cited, want, wantPage)
 		}
 		compared++
 	}

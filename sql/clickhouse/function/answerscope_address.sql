@@ -4,9 +4,8 @@
 (address) ->
     arrayStringConcat(
         arrayFold(
-            (path, segment) -> multiIf(
-                segment = '.', path,
-                segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)),
+            (path, segment) -> if(segment IN ('.', '..'),
+                arrayResize(path, greatest(length(path) - (segment = '..'), 1)),
                 arrayPushBack(path, segment)),
             splitByChar('/', arrayStringConcat(
                 arrayMap(

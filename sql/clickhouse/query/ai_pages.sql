@@ -32,7 +32,7 @@ WITH
                   AND brand_id = {brand_id:UUID}
                   AND day BETWEEN {date_from:Date} AND {date_to:Date}
                   AND answerscope_matches_code({platforms:Array(String)}, platform)
-                GROUP BY address
+                GROUP BY host, path
                 UNION ALL
                 SELECT
                     url AS address,
@@ -65,7 +65,7 @@ WITH
                   AND brand_id = {brand_id:UUID}
                   AND day BETWEEN {date_from:Date} AND {date_to:Date}
                   AND answerscope_matches_code({platforms:Array(String)}, platform)
-                GROUP BY address
+                GROUP BY host, path
             ) AS parts
         ) AS addresses
         GROUP BY page
@@ -75,11 +75,11 @@ WITH
         SELECT *,
             [
                 crawls > 0, citations > 0, visits > 0, goals > 0,
-                crawls > 0 AND citations = 0, citations > 0 AND visits = 0, true
+                (crawls > 0) > citations, (citations > 0) > visits, -- crawled and never cited, cited and never visited
+                greatest(crawls, citations, visits, goals) > 0
             ] AS reached,
-            transform({step:String}, ['crawled', 'cited', 'visited', 'converted', 'crawled_never_cited', 'cited_never_visited'], [1, 2, 3, 4, 5, 6], 7) AS nth
+            indexOf(['crawled', 'cited', 'visited', 'converted', 'crawled_never_cited', 'cited_never_visited', ''], {step:String}) AS nth
         FROM pages
-        WHERE crawls + citations + visits + goals > 0
     ),
     counted AS
     (

@@ -47,7 +47,7 @@ WITH
           AND (empty({urls:Array(String)})
             OR arrayExists((url, is_cited) -> is_cited AND has({urls:Array(String)}, url), citations.url, citations.cited))
           AND (empty({pages:Array(String)})
-            OR arrayExists((url, is_cited) -> is_cited AND has({pages:Array(String)}, answerscope_page(url)), citations.url, citations.cited))
+            OR arrayExists((url, is_cited) -> is_cited AND has({pages:Array(String)}, answerscope_cited_page(url)), citations.url, citations.cited))
           AND (empty({categories:Array(String)})
             OR arrayExists((is_cited, owned, rival, listed) -> is_cited AND has({categories:Array(String)}, answerscope_source_type(owned, rival, listed)), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
           AND (empty({names:Array(String)}) AND empty({searches:Array(String)})

@@ -1,8 +1,11 @@
 -- answerscope_address
-CREATE FUNCTION answerscope_address AS address -> arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(address, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/');
+CREATE FUNCTION answerscope_address AS address -> arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(address, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/');
 
 -- answerscope_bucket
 CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(granularity = 'day', day, granularity = 'week', toMonday(day), granularity = 'month', toStartOfMonth(day), date_from);
+
+-- answerscope_cited_page
+CREATE FUNCTION answerscope_cited_page AS url -> trimRight(extract(url, '^https?://(?:www[.])?([^?]*)'), '/');
 
 -- answerscope_critical_t
 CREATE FUNCTION answerscope_critical_t AS degrees -> if(degrees < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][degrees], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / degrees)) / degrees)) / degrees)) / degrees));
@@ -29,7 +32,7 @@ CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(
 CREATE FUNCTION answerscope_matches_code AS (filter, code) -> (empty(filter) OR has(arrayMap(given -> lower(given), filter), lower(code)));
 
 -- answerscope_page
-CREATE FUNCTION answerscope_page AS address -> trimRight(answerscope_address(replaceRegexpOne(cutQueryString(address), '^(?:https?://)?(?:www[.])?', '')), '/');
+CREATE FUNCTION answerscope_page AS address -> trimRight(answerscope_address(extract(address, '^(?:https?://)?(?:www[.])?([^?]*)')), '/');
 
 -- answerscope_path
 CREATE FUNCTION answerscope_path AS path -> replaceRegexpOne(concat(answerscope_address(path), '/'), '(.)/+$', '\\1');
@@ -63,7 +66,7 @@ CREATE FUNCTION answerscope_words AS text -> if(isASCII(text), extractAll(lower(
 
 -- advice_cards
 CREATE VIEW advice_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [76c20eb6a52d]'
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [e8d9e2269d95]'
 AS SELECT
     product_brand,
     count() AS lists
@@ -87,7 +90,7 @@ LIMIT 10000;
 
 -- advice_name_counts
 CREATE VIEW advice_name_counts
-COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [8f00da5c4915]'
+COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [454b16d2638d]'
 AS SELECT
     name,
     toInt64(count()) AS answers
@@ -106,7 +109,7 @@ GROUP BY name;
 
 -- advice_names
 CREATE VIEW advice_names
-COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [a128949aaaeb]'
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [01d6abc81839]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     (
@@ -173,7 +176,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_pages
 CREATE VIEW advice_pages
-COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [937a93cf8d15]'
+COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [b730f7e65fcb]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     ['forum', 'social', 'review', 'institutional', 'editorial'] AS types,
@@ -205,7 +208,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_searches
 CREATE VIEW advice_searches
-COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [4ba8b003fc25]'
+COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [9e33bb5a4b59]'
 AS SELECT
     any(answers.platform) AS asked_platform,
     day,
@@ -224,7 +227,7 @@ ORDER BY
 
 -- advice_texts
 CREATE VIEW advice_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [305c64ba836d]'
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [633eeab4b45a]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -263,7 +266,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [9ff80bd94427]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [7cbfa75ec7ff]'
 AS WITH
     crawled AS
     (
@@ -273,7 +276,7 @@ AS WITH
             platform,
             purpose,
             status,
-            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
             requests,
             verified,
             unverified,
@@ -361,7 +364,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [047372c3121a]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [2301306c0e54]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -380,7 +383,7 @@ FROM
                 platform,
                 purpose,
                 status,
-                replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+                replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
                 requests,
                 verified,
                 unverified,
@@ -473,7 +476,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [ba6b9c74c082]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [8f8342c74800]'
 AS WITH
     pages AS
     (
@@ -488,7 +491,7 @@ AS WITH
         (
             SELECT
                 *,
-                trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(address), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page
+                trimRight(arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(extract(address, '^(?:https?://)?(?:www[.])?([^?]*)'), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page
             FROM
             (
                 SELECT
@@ -500,7 +503,9 @@ AS WITH
                     0 AS goal_count
                 FROM crawl_daily
                 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
-                GROUP BY address
+                GROUP BY
+                    host,
+                    path
                 UNION ALL
                 SELECT
                     url AS address,
@@ -522,7 +527,9 @@ AS WITH
                     sumIf(visit_daily.visits, event = 'goal')
                 FROM visit_daily
                 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
-                GROUP BY address
+                GROUP BY
+                    host,
+                    path
             ) AS parts
         ) AS addresses
         GROUP BY page
@@ -531,10 +538,9 @@ AS WITH
     (
         SELECT
             *,
-            [crawls > 0, citations > 0, visits > 0, goals > 0, (crawls > 0) AND (citations = 0), (citations > 0) AND (visits = 0), true] AS reached,
-            transform({step:String}, ['crawled', 'cited', 'visited', 'converted', 'crawled_never_cited', 'cited_never_visited'], [1, 2, 3, 4, 5, 6], 7) AS nth
+            [crawls > 0, citations > 0, visits > 0, goals > 0, (crawls > 0) > citations, (citations > 0) > visits, greatest(crawls, citations, visits, goals) > 0] AS reached,
+            indexOf(['crawled', 'cited', 'visited', 'converted', 'crawled_never_cited', 'cited_never_visited', ''], {step:String}) AS nth
         FROM pages
-        WHERE (((crawls + citations) + visits) + goals) > 0
     ),
     counted AS
     (
@@ -570,7 +576,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [a99a340c466f]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [1e32aef42e6a]'
 AS SELECT
     transform(grouping(platform, page, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, page, country, goal) AS name,
@@ -583,7 +589,7 @@ FROM
 (
     SELECT
         platform,
-        replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+        replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
         country,
         event,
         goal,
@@ -625,7 +631,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [243a9db0ac8c]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [6c98b7913f1f]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -649,7 +655,7 @@ FROM
             organization_id,
             brand_id,
             platform,
-            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
+            replaceRegexpOne(concat(arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(path, '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), '(.)/+$', '\\1') AS page,
             country,
             event,
             goal,
@@ -690,7 +696,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [2d0d8679a5da]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [161f096b5b5f]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     landed AS
@@ -1000,7 +1006,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [2d880cf016a1]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [eebc15e4e23b]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     recorded AS
@@ -1018,7 +1024,7 @@ AS WITH
             if({sort:String} = 'prompt', toString(prompt_id), '') AS prompt,
             sign
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (recorded)))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, trimRight(extract(url, '^https?://(?:www[.])?([^?]*)'), '/'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (recorded)))
     ),
     (
         SELECT
@@ -1148,7 +1154,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [9a94d849a288]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [0e8685aaf1fd]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1276,7 +1282,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [704f4390e9f5]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [4650fd36399d]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1432,7 +1438,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [14741366dbea]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [46562271c8ac]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1562,7 +1568,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [0d41efa81978]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [73d3fdb66400]'
 AS WITH
     prompts AS
     (
@@ -1654,7 +1660,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [c809ad5e053f]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [9ca3b1530ac7]'
 AS WITH
     prompts AS
     (
@@ -1709,7 +1715,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [90e2aa9c2117]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [50e47da73cf8]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1722,7 +1728,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [f2727461e01a]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [4799b80bfa52]'
 AS SELECT
     id,
     prompt_text,
@@ -1750,7 +1756,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [27123898153d]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [93a8c856369c]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1788,7 +1794,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [ad71a2e0a487]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [e107c70e2eb1]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
@@ -1934,7 +1940,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND answered AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [cf85c8e365ac]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [0e7929bce6c3]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -2037,7 +2043,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [3a0d31d2f6d1]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [65dc4dbc64e6]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2217,7 +2223,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [fefb5c2b58e6]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [e8ade99fe093]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -2338,7 +2344,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [df55bc8d8124]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [92084337cbde]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2420,7 +2426,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [497518e6e1ad]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [b01abcb0a5cc]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -2434,7 +2440,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [f5f42e3f9ed0]'
+COMMENT 'the last dead letter of each partition. [9728a27208e4]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2465,7 +2471,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [fc965f60da40]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [5f847d818632]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2484,7 +2490,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [ee0a3cf93285]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [fae326286569]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2529,7 +2535,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [fe450617065c]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [f2d0d50c2dcb]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2550,7 +2556,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [83a45ee0ab84]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [b4e82404153b]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2760,7 +2766,7 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [0e27cb8198ca]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [7af1dc88e199]'
 AS WITH
     prompts AS
     (
@@ -2866,7 +2872,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [7472c048b754]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [fcd2be64f089]'
 AS WITH
     answered AS
     (
@@ -3100,7 +3106,7 @@ CREATE VIEW entity_visibility_last_30_days
     `neutral_pct` Nullable(Float64),
     `negative_pct` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [1bb60a6961f1]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [bd29ae382c9d]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3301,7 +3307,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [d259ce1df1b1]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [8b82105cfcb2]'
 AS SELECT
     platform,
     prompt,
@@ -3401,7 +3407,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [314be9dcf931]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [9edb146bdebc]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3423,7 +3429,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [7b143198ff92]'
+COMMENT 'every visit to a brand’s site as it was recorded. [89af92656f34]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3453,7 +3459,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- fanout_queries
 CREATE VIEW fanout_queries
-COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [8efb453707da]'
+COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [43893a3b4949]'
 AS WITH
     landed AS
     (
@@ -3488,7 +3494,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_totals
 CREATE VIEW fanout_totals
-COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [2e482ceb1a6e]'
+COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [7056350c4547]'
 AS WITH
     landed AS
     (
@@ -3523,7 +3529,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [8b66214c6532]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [cfc38a83ed75]'
 AS WITH
     landed AS
     (
@@ -3595,7 +3601,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [e68304360c5a]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [c66cbc8da435]'
 AS SELECT
     kind,
     value,
@@ -3634,7 +3640,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [f6e66379ed04]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [2c6757555aa1]'
 AS SELECT
     day,
     id,
@@ -3680,7 +3686,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [10a2db521022]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [e47bc227ecdb]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -3699,7 +3705,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [12859f43d510]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [394faab6fb04]'
 AS WITH
     last_days AS
     (
@@ -3747,7 +3753,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [29e7627cfc2a]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [b7c4fd9b9e79]'
 AS SELECT
     organization_id,
     brand_id,
@@ -3758,7 +3764,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [f920ce61ef4b]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [fd86f3473f87]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -3790,7 +3796,7 @@ FROM
 
 -- live_competitors
 CREATE VIEW live_competitors
-COMMENT 'the live competitors of a brand, by name in code-point order. [deb427bbce93]'
+COMMENT 'the live competitors of a brand, by name in code-point order. [6925ec062e3d]'
 AS SELECT
     id,
     name
@@ -3804,7 +3810,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [cd4877d92263]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [c17a6836abf5]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3871,7 +3877,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [e601e3fa78cc]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [74a05857ddb8]'
 AS WITH
     served AS
     (
@@ -3929,7 +3935,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- new_sources
 CREATE VIEW new_sources
-COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [2acededa090c]'
+COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [5f4e6aa992af]'
 AS SELECT
     any(citation_daily.domain) AS domain,
     sumIf(domain_answers, day >= {date_from:Date}) AS citing_answers
@@ -3945,7 +3951,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [475c0fa45cbc]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [0dfaec3ecb3e]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -4031,7 +4037,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [9e0bf6ad3ac0]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [02c18873fbb1]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4123,7 +4129,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [945359ea2ab6]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [aba49d317417]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -4134,7 +4140,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [4e48eeefe3fb]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [4394c15cddfe]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -4197,57 +4203,63 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [b72a2dbe877d]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [819d597222a3]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
-    toInt64(sum(day_count)) AS crawl_days,
+    toInt64(uniqExactArray(days)) AS crawl_days,
     toInt64(sum(citation_count)) AS citations,
     toInt64(sum(citing_count)) AS listed,
     toInt64(sum(visit_count)) AS visits
 FROM
 (
     SELECT
-        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
-        sum(requests) AS crawl_count,
-        uniqExact(day) AS day_count,
-        0 AS citation_count,
-        0 AS citing_count,
-        0 AS visit_count
-    FROM crawl_daily
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (purpose IN ('search', 'user')) AND (status = 200) AND (NOT match(path, '(?i)[.](txt|xml)$'))
-    GROUP BY page
-    UNION ALL
-    SELECT
-        cited.1 AS page,
-        0,
-        0,
-        sumIf(sign, cited.2),
-        sum(sign),
-        0
-    FROM answers
-    ARRAY JOIN arrayDistinct(arrayMap((url, is_owned) -> (trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(url), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/'), is_owned), arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
-    GROUP BY page
-    UNION ALL
-    SELECT
-        trimRight(arrayStringConcat(arrayFold((path, segment) -> multiIf(segment = '.', path, segment = '..', arraySlice(path, 1, greatest(length(path) - 1, 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(replaceRegexpOne(cutQueryString(concat(host, path)), '^(?:https?://)?(?:www[.])?', ''), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page,
-        0,
-        0,
-        0,
-        0,
-        sum(visit_daily.visits)
-    FROM visit_daily
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (event = 'view')
-    GROUP BY page
-) AS parts
+        *,
+        trimRight(arrayStringConcat(arrayFold((path, segment) -> if((segment IN ('.', '..')), arrayResize(path, greatest(length(path) - (segment = '..'), 1)), arrayPushBack(path, segment)), splitByChar('/', arrayStringConcat(arrayMap(part -> if(match(part, '^[!#$&-;=?-[\\]_a-z{}~]'), part, encodeURLComponent(decodeURLComponent(replaceOne(part, '\\x', '%')))), extractAll(extract(address, '^(?:https?://)?(?:www[.])?([^?]*)'), '[!#$&-;=?-[\\]_a-z{}~]+|(?:%|\\\\x)[[:xdigit:]]{2}|[%\\\\]|[^!#$&-;=?-[\\]_a-z{}~%\\\\]+')))), emptyArrayString()), '/'), '/') AS page
+    FROM
+    (
+        SELECT
+            concat(host, path) AS address,
+            sum(requests) AS crawl_count,
+            groupUniqArray(day) AS days,
+            0 AS citation_count,
+            0 AS citing_count,
+            0 AS visit_count
+        FROM crawl_daily
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (purpose IN ('search', 'user')) AND (status = 200) AND (NOT match(path, '(?i)[.](txt|xml)$'))
+        GROUP BY address
+        UNION ALL
+        SELECT
+            cited.1 AS address,
+            0,
+            [],
+            sumIf(sign, cited.2),
+            sum(sign),
+            0
+        FROM answers
+        ARRAY JOIN arrayDistinct(arrayMap((url, is_owned) -> (trimRight(extract(url, '^https?://(?:www[.])?([^?]*)'), '/'), is_owned), arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
+        GROUP BY address
+        UNION ALL
+        SELECT
+            concat(host, path) AS address,
+            0,
+            [],
+            0,
+            0,
+            sum(visit_daily.visits)
+        FROM visit_daily
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (event = 'view')
+        GROUP BY address
+    ) AS parts
+) AS addresses
 GROUP BY page
 HAVING ((crawls + citations) + visits) > 0
 ORDER BY page ASC;
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [1ab351f8aec9]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [e84fc55a3c72]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -4285,7 +4297,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [f424a6268c26]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [d30b3881132a]'
 AS WITH
     cells AS
     (
@@ -4388,7 +4400,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [0b5d5da54acb]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [9816471c3a53]'
 AS WITH
     prompts AS
     (
@@ -4513,7 +4525,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [195624272167]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [b51062de2d0e]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4644,7 +4656,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [0f5981403348]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [3a3d96a94124]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -4679,7 +4691,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [2b1f1e306822]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [1c70621b3b51]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -4718,7 +4730,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [1071a22b9501]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [4b1f041dc579]'
 AS WITH
     prompts AS
     (
@@ -4846,7 +4858,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [ec2c5f1e6774]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [55abecbb9113]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4895,7 +4907,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [d1123cc4cdf3]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [482341ac7b6d]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -5045,7 +5057,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [2df106774977]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [0755910f5fba]'
 AS WITH
     landed AS
     (
@@ -5154,7 +5166,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [219ed7c2adc4]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [666c94422c19]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -5195,7 +5207,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [7c6f7e12aef5]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [580483fa3954]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -5204,7 +5216,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [1fd562852d1d]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [f031e512f6aa]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     typed AS
@@ -5366,7 +5378,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [654c5b08429b]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [79a017d02a50]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -5387,7 +5399,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [d5a3858f25be]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [1352ab8eb011]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -5424,7 +5436,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [62dc1f873023]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [4881a9bdfb44]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -5443,7 +5455,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [b48ccaa90bdb]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [ad342f00eedf]'
 AS SELECT
     landing,
     month,
@@ -5467,7 +5479,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [495989d1108d]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [63e3cca3029d]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -5491,7 +5503,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [0108b9f89327]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [d6d0698ec40f]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -5572,7 +5584,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [dc65499ac4ad]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [7fa89c2f92df]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT
