@@ -28,8 +28,8 @@ func findInstallation() (installation, error) {
 		return installation(dir), err
 	}
 	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
+	if target, err := filepath.EvalSymlinks(self); err == nil { // a user may run a binary whose folder is closed to it
+		self = target
 	}
 	dir, errDir := os.Getwd()
 	if err = errors.Join(err, errDir); err != nil {
