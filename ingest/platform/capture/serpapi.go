@@ -106,14 +106,14 @@ func readSerpAPI(a *answer) error {
 	isFirst := a.page.Text("search_parameters.engine") == a.request.offer.source
 	isEmpty := strings.Contains(failure, "hasn't returned any results") && isOverview && isFirst
 	switch {
-	case status == "" && failure == "":
+	case status == "" && a.page["error"] == nil:
 		return wire.ChangedShape("the answer has no field search_metadata.status")
 	case status == "Success" && isEmpty:
 		return a.notShown(a.page)
 	case status == "Error", status == "":
 		a.paidPages-- // a search that failed is not counted
 		return a.request.account.Failed(a.payload)
-	case status != "Success", failure != "":
+	case status != "Success", a.page["error"] != nil:
 		return a.request.account.Failed(a.payload)
 	case isOverview && isFirst && a.page["ai_overview"] == nil:
 		return a.notShown(a.page)
@@ -122,8 +122,8 @@ func readSerpAPI(a *answer) error {
 	}
 	content := a.page.Object("ai_overview")
 	isDeferred := content["text_blocks"] == nil && content.Text("page_token") != ""
-	if cause := content.Text("error"); cause != "" || isDeferred {
-		return a.unavailable("the overview was begun and not finished: %s", cause)
+	if content["error"] != nil || isDeferred {
+		return a.unavailable("the overview was begun and not finished: %s", reason(content))
 	}
 	return a.readSerpContent(content)
 }
