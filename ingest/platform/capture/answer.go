@@ -163,6 +163,13 @@ func (a *answer) list(o wire.Object, path string) []any {
 	return list
 }
 
+// require checks that an object has a list which is there even where it is empty.
+func (a *answer) require(o wire.Object, list string) {
+	if _, has := o[list]; !has {
+		a.changed("the answer has no list %s", list)
+	}
+}
+
 // countUnread counts the lists of pages or cards that were not read and are not known to hold others: one of them may
 // be a list that was renamed. Without it an answer cannot be distinguished from one that has no such list.
 func (a *answer) countUnread(name string, value any) {

@@ -94,8 +94,10 @@ func readOxylabs(a *answer) error {
 	a.search(content["search_queries"])
 	switch a.request.offer.source {
 	case "perplexity":
+		a.require(content.Object("additional_results"), "sources_results")
 		a.pages(content, "additional_results.sources_results", "url", "title", a.citeMarked())
 	case "google_ai_mode": // the text of a citation is its sentence
+		a.require(content, "citations")
 		a.pages(content, "citations", "urls|url", "", a.cite)
 	default:
 		a.pages(content, "citations", "url", "title|text", a.cite)

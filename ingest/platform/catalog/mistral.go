@@ -31,7 +31,7 @@ var mistralShape = wire.Shape{
 	"":               {"outputs items"},
 	"message.output": {"content text|items", "model? text"},
 	"text":           {"text text"},
-	"tool_reference": {"tool text", "title text", "url? text"},
+	"tool_reference": {"tool text", "title text", "url text|null"},
 
 	"tool.execution": nil, "thinking": nil,
 }

@@ -45,7 +45,6 @@ func openAIRequest(q platform.Question) wire.Object {
 // the number of calls.
 var readOpenAI = responsesReader{
 	shape: withResponses(wire.Shape{
-		"output_text":  {"text text", "annotations items"},
 		"url_citation": {"url text", "title text", "start_index number", "end_index number"},
 	}),
 	titles: true,

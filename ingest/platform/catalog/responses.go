@@ -13,7 +13,7 @@ import (
 var responsesShape = wire.Shape{
 	"":             {"status? text", "model? text", "output items"},
 	"message":      {"content items"},
-	"output_text":  {"text text", "annotations? items:url_citation"},
+	"output_text":  {"text text", "annotations items"},
 	"refusal":      {"refusal text"},
 	"url_citation": {"url text", "title? text", "start_index? number", "end_index? number"},
 	"web_search_call": {

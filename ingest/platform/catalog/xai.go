@@ -30,8 +30,7 @@ func xAIRequest(q platform.Question) wire.Object {
 
 var readXAI = responsesReader{
 	shape: withResponses(wire.Shape{
-		"":            {"status? text", "model? text", "output items", "citations? texts"},
-		"output_text": {"text text", "annotations items"},
+		"": {"status? text", "model? text", "output items", "citations? texts"},
 	}),
 	finish: citeLinks,
 	usage: func(usage wire.Object, searches int64) *event.Usage {
