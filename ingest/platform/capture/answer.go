@@ -46,6 +46,8 @@ func (a *answer) read(payload []byte) (platform.Reply, error) {
 		err = a.request.read(a)
 	}
 	switch {
+	case a.isSignIn(): // whose payload may lack any field
+		return platform.Reply{}, a.unavailable("the answer is a page to sign in")
 	case a.err != nil || err != nil:
 		return platform.Reply{}, cmp.Or(a.err, err)
 	case a.isAbsent:
@@ -60,6 +62,17 @@ func (a *answer) read(payload []byte) (platform.Reply, error) {
 		reply.Products = a.products
 	}
 	return reply, err
+}
+
+// maxWall is the length of a page to sign in, which has no source.
+const maxWall = 600
+
+var signInPage = regexp.MustCompile(`(?i)\b(?:sign in|sign up|continue with google|verify you are human)\b`)
+
+// isSignIn reports whether the surface asked to sign in and did not answer.
+func (a *answer) isSignIn() bool {
+	return len(a.text) < maxWall && signInPage.MatchString(a.text) && !htmlPage.MatchString(a.text) &&
+		!a.HasPages() && len(a.products) == 0
 }
 
 // decodeFirst returns an object, or the first one of a list.

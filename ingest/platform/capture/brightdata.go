@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -83,11 +82,6 @@ func isBrightDataNotice(payload []byte) bool {
 // brightDataTexts are the fields with the text of an answer.
 var brightDataTexts = []string{"answer_text_markdown", "answer_text"}
 
-// maxWall is the length of a page to sign in, which has no source.
-const maxWall = 600
-
-var signInPage = regexp.MustCompile(`(?i)\b(?:sign in|sign up|continue with google|verify you are human)\b`)
-
 func readBrightData(a *answer) error {
 	record := a.page
 	switch {
@@ -114,10 +108,6 @@ func readBrightData(a *answer) error {
 	a.search(record.Value("metadata.search_model_queries.queries"))
 	a.sell(record, "shopping")
 	a.sell(record, "shopping_data")
-	isSignIn := len(a.text) < maxWall && signInPage.MatchString(a.text) && !htmlPage.MatchString(a.text)
-	if isSignIn && !a.HasPages() {
-		return a.unavailable("the answer is a page to sign in")
-	}
 	return nil
 }
 

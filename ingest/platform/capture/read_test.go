@@ -135,17 +135,26 @@ func eachText(value any, f func(text string, set func(string))) {
 	}
 }
 
-// A short answer about signing in is a page to sign in, unless it has a source; one of another provider never is.
+// At every provider a short answer about signing in is a page to sign in, unless it has a source or a card.
 func TestPageToSignIn(t *testing.T) {
 	const text = `"Sign up or log in to go on. Continue with Google"`
-	for _, c := range []struct{ provider, payload, want string }{
-		{"brightdata", `[{"answer_text":` + text + `}]`, "unavailable: the answer is a page to sign in"},
-		{"brightdata", `[{"answer_text":` + text + `,"citations":["https://a.example/"]}]`, ""},
-		{"brightdata", `[{"answer_text":` + text[:len(text)-1] + strings.Repeat(" It rains.", 60) + `"}]`, ""},
-		{"brightdata", `[{"answer_text":"They design in two colours."}]`, ""},
-		{"cloro", `{"response":{"text":` + text + `}}`, ""},
+	const wall = "unavailable: the answer is a page to sign in"
+	for _, c := range []struct{ provider, surface, payload, want string }{
+		{"brightdata", "gemini-web", `[{"answer_text":` + text + `}]`, wall},
+		{"brightdata", "gemini-web", `[{"answer_text":` + text + `,"citations":["https://a.example/"]}]`, ""},
+		{"brightdata", "gemini-web",
+			`[{"answer_text":` + text[:len(text)-1] + strings.Repeat(" It rains.", 60) + `"}]`, ""},
+		{"brightdata", "gemini-web", `[{"answer_text":"They design in two colours."}]`, ""},
+		{"cloro", "gemini-web", `{"response":{"text":` + text + `}}`, wall},
+		{"cloro", "chatgpt-shopping",
+			`{"response":{"text":` + text + `,"inlineProducts":[{"title":"Two"}]}}`, ""},
+		{"dataforseo", "gemini-web",
+			`{"tasks":[{"status_code":20000,"result":[{"markdown":` + text + `}]}]}`, wall},
+		{"oxylabs", "gemini-web", `{"results":[{"content":{"response_text":` + text + `}}]}`, wall},
+		{"serpapi", "bing-copilot",
+			`{"search_metadata":{"status":"Success"},"text_blocks":[{"type":"paragraph","snippet":` + text + `}]}`, wall},
 	} {
-		_, err := reader(t, "gemini-web", c.provider)([]byte(c.payload))
+		_, err := reader(t, c.surface, c.provider)([]byte(c.payload))
 		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && got != c.want {
 			t.Errorf("%s: %v", c.payload, err)
 		}
