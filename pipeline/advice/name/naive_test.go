@@ -348,6 +348,7 @@ func generated(random *rand.Rand) (answers []Answer) {
 		"\n1. %s\n", "\n2. **%s** is bright", "\n* %s – dim", "| %s | $9 |", "\n%s: good",
 		" Price: %s\n", " the %s and", " Yes %s.", "[%s](http://a.example/b) ",
 		"\n### %s\n", " %s $5", "**%s, dim**", "\n3) %s (old)", " __%s__ ", "\nSee %s too", " a %s", "\n%s\n",
+		"\n* **Motor:** 2.0 %s\n",
 	}
 	random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	places = places[:3+random.IntN(len(places)-3)]

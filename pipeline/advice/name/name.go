@@ -164,7 +164,8 @@ func phrases(tokens []*token) (phrases []phrase) {
 	return phrases
 }
 
-var number = regexp.MustCompile(`^\d+[.)]`)
+// number matches the number of an item with the signs behind it. The one of a measure, as 2.0 HP, has none.
+var number = regexp.MustCompile(`^\d+[.)]\D*$`)
 
 // isOpened reports whether a line, item, heading, bold span, link or cell begins with a token or the number before it,
 // such as "1. Name".

@@ -97,6 +97,7 @@ func TestNameIsAbsent(t *testing.T) {
 		"another language":          german,
 		"over 64 characters":        listing(format, "N"+strings.Repeat("o", 2048)),
 		"a word of the prompt":      listing(format, "Lamp"),
+		"the unit of a measure":     listing("1. Lumen\n* **Motor:** 2.0 %s\n\nThe motor is fine.", "HP"),
 	} {
 		if found := keys(read(answers...)); len(found) > 0 {
 			t.Errorf("%s: found %q", name, found)
