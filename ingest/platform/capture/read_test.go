@@ -152,7 +152,8 @@ func TestPageToSignIn(t *testing.T) {
 			`{"tasks":[{"status_code":20000,"result":[{"markdown":` + text + `}]}]}`, wall},
 		{"oxylabs", "gemini-web", `{"results":[{"content":{"response_text":` + text + `}}]}`, wall},
 		{"serpapi", "bing-copilot",
-			`{"search_metadata":{"status":"Success"},"text_blocks":[{"type":"paragraph","snippet":` + text + `}]}`, wall},
+			`{"search_metadata":{"status":"Success"},"text_blocks":[{"type":"heading","snippet":` + text + `}]}`,
+			wall},
 	} {
 		_, err := reader(t, c.surface, c.provider)([]byte(c.payload))
 		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && got != c.want {
