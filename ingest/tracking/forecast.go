@@ -36,15 +36,12 @@ type ForecastDay struct {
 // Forecast drafts the job of each scheduled platform as of now, and repeats it in the slots of the next 30 days.
 func (j *Jobs) Forecast(ctx context.Context, brand postgres.Brand, now time.Time) (Forecast, error) {
 	f := Forecast{Days: []ForecastDay{}, Refused: []Refusal{}}
-	schedules, err := j.DB.ScheduledPlatforms(ctx, &brand.OrganizationID, true, now)
+	schedules, err := j.schedules(ctx, brand, now)
 	if err != nil {
 		return f, err
 	}
 	total := new(big.Rat)
 	for _, s := range schedules {
-		if s.BrandID != brand.ID {
-			continue
-		}
 		draft, err := j.Draft(ctx, brand, Request{}, []Target{{s.Platform, s.Model, now}}, now)
 		if kind, public := problem.Of(err); err != nil {
 			if kind != problem.Invalid {

@@ -63,7 +63,7 @@ func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
 	}
 	e.exec(t, "UPDATE public.brands SET is_active = false WHERE id = $1", e.brand.ID)
 	off, err := jobs.Forecast(t.Context(), e.brand, now)
-	due, dueErr := e.db.ScheduledPlatforms(t.Context(), &e.brand.OrganizationID, false, now.AddDate(1, 0, 0))
+	due, dueErr := e.db.ScheduledPlatforms(t.Context(), &e.brand.OrganizationID, nil, false, now.AddDate(1, 0, 0))
 	if err != nil || dueErr != nil || off.Runs != 0 || len(due) != 0 {
 		t.Errorf("of a brand that is off %+v is expected and %+v due: %v, %v", off, due, err, dueErr)
 	}

@@ -59,6 +59,9 @@ type Parts struct {
 	Dead answer.Lookup
 	// Room waits until the disk has room for answers.
 	Room func(ctx context.Context) error
+	// DefaultPlatforms are asked daily for a brand that has none of its own, as far as they have a key: names, and
+	// WithKey.
+	DefaultPlatforms []string
 	// Callbacks are the addresses that capture providers call; nil: none.
 	Callbacks *Callbacks
 

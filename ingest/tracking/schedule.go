@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -54,7 +55,7 @@ func NewSchedule(
 // Report lists what a schedule has started.
 type Report struct {
 	Organizations int       `json:"organizations"` // that were looked at
-	BrandsDue     int       `json:"brandsDue"`     // with those that were skipped
+	BrandsDue     int       `json:"brandsDue"`
 	Jobs          []Started `json:"jobs"`
 	Skipped       []Skipped `json:"skipped"`
 }
@@ -65,7 +66,7 @@ type Started struct {
 	JobID   uuid.UUID `json:"jobId"`
 }
 
-// Skipped is a brand that was due and was not asked, with the reason.
+// Skipped is a brand that is not asked, with the reason.
 type Skipped struct {
 	BrandID uuid.UUID `json:"brandId"`
 	Reason  string    `json:"reason"`
@@ -104,7 +105,7 @@ func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Repor
 func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand bool) (Report, error) {
 	now := s.now().UTC().Truncate(time.Microsecond) // PostgreSQL's precision
 	p := &schedulePass{s, now, onDemand, Report{Jobs: []Started{}, Skipped: []Skipped{}}}
-	rows, err := s.db.ScheduledPlatforms(ctx, organization, onDemand, p.now)
+	rows, err := s.db.ScheduledPlatforms(ctx, organization, nil, onDemand, p.now)
 	if err != nil {
 		return p.report, err
 	}
@@ -131,12 +132,13 @@ type schedulePass struct {
 type nextChecks map[uuid.UUID]time.Time
 
 func (p *schedulePass) startBrand(ctx context.Context, rows []postgres.ScheduledPlatform) error {
+	brand, reason := rows[0].BrandID, rows[0].NotDue
+	rows = slices.DeleteFunc(rows, func(r postgres.ScheduledPlatform) bool { return r.NotDue != "" })
 	targets, due, later := dueTargets(p.now, rows, p.onDemand)
-	if len(targets) > 0 {
-		p.report.BrandsDue++
-		if err := p.startJob(ctx, rows, targets, due, later); err != nil {
-			return err
-		}
+	if len(targets) == 0 {
+		p.skip(brand, cmp.Or(reason, postgres.ErrAsked.Error()))
+	} else if err := p.startJob(ctx, rows, targets, due, later); err != nil {
+		return err
 	}
 	var err error
 	if len(due) > 0 {
@@ -157,6 +159,15 @@ func (p *schedulePass) startJob(
 	var jobID uuid.UUID
 	var refused []Refusal
 	brand, err := p.db.Brand(ctx, rows[0].OrganizationID, id)
+	if err == nil && rows[0].Platform == "" {
+		targets, err = p.jobs.defaultTargets(ctx, brand.OrganizationID, targets[0].Slot)
+	}
+	if errors.Is(err, errNoDefault) {
+		clear(due)
+		p.skip(id, err.Error())
+		return p.db.PostponeDefault(ctx, id, p.now.Add(refusedDelay))
+	}
+	p.report.BrandsDue++
 	if err == nil {
 		jobID, refused, err = p.jobs.StartDue(ctx, brand, targets)
 	}
@@ -174,10 +185,10 @@ func (p *schedulePass) startJob(
 	case ctx.Err() != nil || postgres.IsTransient(err):
 		return err
 	case errors.Is(err, postgres.ErrAsked):
-		p.report.Skipped = append(p.report.Skipped, Skipped{id, postgres.ErrAsked.Error()})
+		p.skip(id, postgres.ErrAsked.Error())
 	default:
 		reason, delay := skipReason(err)
-		p.report.Skipped = append(p.report.Skipped, Skipped{id, reason})
+		p.skip(id, reason)
 		p.log.Warn("brand is due and is not asked", "brand", id, "cause", err,
 			"next", "do what the cause says; it is tried again within the hour")
 		for row := range due {
@@ -197,6 +208,10 @@ func (p *schedulePass) startJob(
 		}
 	}
 	return nil
+}
+
+func (p *schedulePass) skip(brand uuid.UUID, reason string) {
+	p.report.Skipped = append(p.report.Skipped, Skipped{brand, reason})
 }
 
 // Why platforms of a brand that are due are not asked, as events name it.

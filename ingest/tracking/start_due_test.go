@@ -154,7 +154,7 @@ func TestARefusedBrandStopsNoOther(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	for at, want := range map[time.Time]bool{now: false, now.Add(time.Hour): true} {
-		rows, err := e.db.ScheduledPlatforms(t.Context(), &healthy.OrganizationID, false, at)
+		rows, err := e.db.ScheduledPlatforms(t.Context(), &healthy.OrganizationID, nil, false, at)
 		again := slices.ContainsFunc(rows, func(r postgres.ScheduledPlatform) bool {
 			return r.Platform == "gamma" &&
 				r.LastCheckedAt == nil

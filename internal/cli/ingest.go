@@ -72,6 +72,8 @@ type trackingFlags struct {
 	StartLimit  int    `default:"2" placeholder:"N" help:"{tracking_start_limit}"`
 	Canary      string `default:"off" placeholder:"on" help:"{tracking_canary}"`
 	CallbackURL string `name:"callback-url" placeholder:"URL" help:"{tracking_callback_url}"`
+
+	DefaultPlatforms []string `default:"with-key" placeholder:"NAME,…" help:"{tracking_default_platforms}"`
 }
 
 func (f *trackingFlags) validate() (err error) {
@@ -80,6 +82,9 @@ func (f *trackingFlags) validate() (err error) {
 	}
 	if f.Canary != "on" && f.Canary != "off" {
 		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_CANARY is %q: want on or off", f.Canary))
+	}
+	if wrong := tracking.CheckDefaultPlatforms(f.DefaultPlatforms); wrong != nil {
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_DEFAULT_PLATFORMS: %w", wrong))
 	}
 	origin, wrong := url.Parse(f.CallbackURL)
 	if f.CallbackURL != "" &&
@@ -122,6 +127,7 @@ func (f *trackingFlags) addTracking(
 	if err != nil {
 		return err
 	}
+	jobs.DefaultPlatforms = f.DefaultPlatforms
 	schedule := tracking.NewSchedule(s.DB, jobs, time.Now, s.Metrics, s.Log)
 	leader := s.DB.NewLeader("schedule")
 	table := timetable.New(leader, s.DB.TaskHistory(), s.Tasks, s.Log)

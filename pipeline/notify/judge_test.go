@@ -230,9 +230,14 @@ func TestADayIsJudgedWhenItIsComplete(t *testing.T) {
 		t.Error("judged while answers are read again")
 	}
 	w.exec(t, "UPDATE private.rereads SET finished_at = now(), due_at = NULL")
+	w.exec(t, "INSERT INTO private.default_checks (brand_id, last_checked_at, next_check_at) VALUES ($1, now(), "+
+		"'2026-11-25 23:59+00')", brand.ID)
+	if judged(7) {
+		t.Error("judged although the default platforms are to be asked for the day")
+	}
 	w.exec(t, "INSERT INTO public.brand_platforms (brand_id, organization_id, platform, next_check_at) VALUES ($1, "+
 		"$2, 'openai', '2026-11-25 23:59+00')", brand.ID, w.org.ID)
-	if judged(7) {
+	if judged(8) {
 		t.Error("judged although a platform is to be asked for the day")
 	}
 	w.exec(t, "UPDATE public.brand_platforms SET next_check_at = '2026-11-26 00:10+00'")

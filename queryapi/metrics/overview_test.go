@@ -8,11 +8,14 @@ import (
 )
 
 // A brand is late once its last answer, or the time when its schedule began, is a period of the schedule and six hours
-// ago. A manual or disabled platform has no schedule, a shopping platform gives no answers.
+// ago. A manual or disabled platform has no schedule, a shopping platform gives no answers. A brand without platforms
+// has one if it was asked on the default ones.
 func TestABrandIsLateWhenItMissesItsSchedule(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
-	for _, slug := range []string{"weekly", "daily", "hourly", "manual", "never", "shopping", "enabled"} {
+	for _, slug := range []string{
+		"weekly", "daily", "hourly", "manual", "never", "shopping", "enabled", "default", "undecided",
+	} {
 		s.addBrand(t, brandFact{Name: slug, Slug: slug})
 	}
 	for slug, platforms := range map[string]map[string]string{
@@ -46,14 +49,22 @@ func TestABrandIsLateWhenItMissesItsSchedule(t *testing.T) {
 			s.addFacts(t, answerFact{Brand: slug, On: "2026-03-30T05:59:59Z"}) // 30 hours and a second ago
 		}
 	}
+	for slug, last := range map[string]any{"default": "2026-03-30T05:59:59Z", "undecided": nil} {
+		_, err := s.db.Exec(t.Context(), `
+			INSERT INTO private.default_checks (brand_id, last_checked_at, next_check_at, created_at)
+			VALUES ($1, $2::text::timestamptz, '2026-04-01', '2026-03-30T05:59:59Z')`, s.id(slug), last)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, text := s.get(t, "acme", "/api/v1/brands-overview?sort_by=name")
 	var body overviewBody
-	if err := json.Unmarshal([]byte(text), &body); err != nil || body.Counts.Late != 2 {
+	if err := json.Unmarshal([]byte(text), &body); err != nil || body.Counts.Late != 3 {
 		t.Errorf("%v, %d late: %s", err, body.Counts.Late, text)
 	}
 	for _, b := range body.Brands {
-		wantLate, wantNext := b.Slug == "daily" || b.Slug == "hourly",
-			b.Slug != "manual" && b.Slug != "never" && b.Slug != "shopping"
+		wantLate, wantNext := b.Slug == "daily" || b.Slug == "hourly" || b.Slug == "default",
+			b.Slug != "manual" && b.Slug != "never" && b.Slug != "shopping" && b.Slug != "undecided"
 		if b.Late != wantLate || (b.NextRunAt != nil) != wantNext {
 			t.Errorf("%s: late %v, next run at %v", b.Slug, b.Late, b.NextRunAt)
 		}

@@ -70,27 +70,34 @@ func (db *DB) RemoveBrandPlatform(ctx context.Context, brand uuid.UUID, platform
 	return wrap(execOne(ctx, db, "remove_brand_platform", brand, platform, model), "remove platform %s", platform)
 }
 
-// ScheduledPlatform is a platform of a brand that is asked on a schedule.
+// ScheduledPlatform is a platform of a brand that is asked on a schedule, or the default platforms of a brand that has
+// none of its own.
 type ScheduledPlatform struct {
-	ID             uuid.UUID  `db:"id"`
-	Platform       string     `db:"platform"`
+	ID             uuid.UUID  `db:"id"`              // of the default platforms the brand's
+	Platform       string     `db:"platform"`        // "": the default platforms
 	Model          string     `db:"model"`           // "": the platform's default
 	CheckFrequency string     `db:"check_frequency"` // hourly, daily, weekly or monthly
 	LastCheckedAt  *time.Time `db:"last_checked_at"`
 	BrandID        uuid.UUID  `db:"brand_id"`
 	OrganizationID uuid.UUID  `db:"organization_id"`
 	TimeZone       string     `db:"time_zone"` // of the organization
+	NotDue         string     `db:"not_due"`   // why it is not on the schedule; "": it is
 }
 
-// ScheduledPlatforms returns the scheduled platforms of an organization's active brands, or of all organizations'
-// (nil), brand by brand: those that may be due at now, or all.
+// ScheduledPlatforms returns the platforms of a brand, of an organization's brands, or of all (nil and nil), brand by
+// brand: those on the schedule that may be due at now, or all.
 func (db *DB) ScheduledPlatforms(
-	ctx context.Context, organization *uuid.UUID, all bool, now time.Time,
+	ctx context.Context, organization, brand *uuid.UUID, all bool, now time.Time,
 ) ([]ScheduledPlatform, error) {
-	return queryAll[ScheduledPlatform](ctx, db, "scheduled_platforms", organization, all, now)
+	return queryAll[ScheduledPlatform](ctx, db, "scheduled_platforms", organization, brand, all, now)
 }
 
 // SetChecked sets the next check of platforms by their ids, and the time of their last one unless it is nil.
 func (db *DB) SetChecked(ctx context.Context, next map[uuid.UUID]time.Time, checked *time.Time) error {
 	return exec(ctx, db, "set_checked", next, checked)
+}
+
+// PostponeDefault stores that a brand cannot be asked on any default platform before an instant.
+func (db *DB) PostponeDefault(ctx context.Context, brand uuid.UUID, until time.Time) error {
+	return exec(ctx, db, "postpone_default_check", brand, until)
 }

@@ -155,6 +155,23 @@ ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.budgets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.budgets TO answerscope_service;
 
+-- table private.default_checks
+CREATE TABLE private.default_checks (
+    brand_id uuid NOT NULL,
+    last_checked_at timestamp with time zone,
+    next_check_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT default_checks_pkey PRIMARY KEY (brand_id),
+    CONSTRAINT default_checks_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE
+);
+ALTER TABLE private.default_checks OWNER TO answerscope_owner;
+COMMENT ON TABLE private.default_checks IS 'When brands without brand_platforms were asked on the default platforms, and are next.';
+COMMENT ON COLUMN private.default_checks.last_checked_at IS 'Null: never, or no default platform can be asked.';
+ALTER TABLE private.default_checks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.default_checks FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.default_checks FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.default_checks TO answerscope_service;
+
 -- table private.episodes
 CREATE TABLE private.episodes (
     id uuid NOT NULL DEFAULT gen_random_uuid(),

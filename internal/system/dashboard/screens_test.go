@@ -321,6 +321,7 @@ func (d *dashboard) plansAnswers(t *testing.T) {
 func (d *dashboard) runsPrompts(t *testing.T) {
 	d.click(t, "Tracking")
 	d.settled(t, "Tracking")
+	d.page.Await(t, `document.querySelector("main").innerText.includes("no default platform has a key")`)
 	d.pick(t, "Platform to ask", "simulator")
 	d.click(t, "Add platform")
 	d.page.Await(t,

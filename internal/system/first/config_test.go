@@ -55,6 +55,7 @@ func TestConfigCheckSaysAllThatIsWrong(t *testing.T) {
 	r := run.ToEnd(t,
 		[]string{"ANSWERSCOPE_LISTEN=8080", "ANSWERSCOPE_KAFKA_BROKERS=a:1,b", "ANSWERSCOPE_KAFKA_BROKER=c:1",
 			"ANSWERSCOPE_START_LIMIT=-1", "ANSWERSCOPE_CANARY=yes", "ANSWERSCOPE_TRACKING_URL=ingest:8082",
+			"ANSWERSCOPE_DEFAULT_PLATFORMS=openai,none",
 			"ANSWERSCOPE_POSTGRES_GATEWAY_DSN=db:5432",
 			"ANSWERSCOPE_REST_SCHEMAS=api", "ANSWERSCOPE_REST_MAX_ROWS=many"}, "", "config", "--check")
 	want := `answerscope: ANSWERSCOPE_KAFKA_BROKERS is "b": want HOST:PORT, such as 127.0.0.1:8080
@@ -62,6 +63,7 @@ ANSWERSCOPE_POSTGRES_GATEWAY_DSN is "****": want postgres:// or postgresql://USE
 ANSWERSCOPE_LISTEN is "8080": want HOST:PORT, such as 127.0.0.1:8080
 ANSWERSCOPE_START_LIMIT is -1: want 0 or more
 ANSWERSCOPE_CANARY is "yes": want on or off
+ANSWERSCOPE_DEFAULT_PLATFORMS: want names of platforms, such as openai, and with-key, or none alone, got "none"
 ANSWERSCOPE_TRACKING_URL is "ingest:8082": want the address of the tracking server, such as http://ingest:8082
 ANSWERSCOPE_REST_MAX_ROWS is "many": want a number of rows
 ANSWERSCOPE_KAFKA_BROKER names no setting: did you mean ANSWERSCOPE_KAFKA_BROKERS?

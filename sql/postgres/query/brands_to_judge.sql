@@ -28,6 +28,13 @@ WHERE b.is_active
         AND p.check_frequency <> 'manual'
         AND p.next_check_at < ($1::date + 1)::timestamp AT TIME ZONE 'UTC')
   AND NOT EXISTS (
+      SELECT
+      FROM private.default_checks AS d
+      WHERE d.brand_id = b.id
+        AND d.last_checked_at IS NOT NULL
+        AND d.next_check_at < ($1::date + 1)::timestamp AT TIME ZONE 'UTC'
+        AND NOT EXISTS (SELECT FROM public.brand_platforms AS p WHERE p.brand_id = b.id))
+  AND NOT EXISTS (
       SELECT FROM private.rereads AS r WHERE r.brand_id = b.id AND (r.asked_at IS NOT NULL OR r.finished_at IS NULL))
 -- A brand of each organization, then the second ones: many brands of one hold up no other's.
 ORDER BY

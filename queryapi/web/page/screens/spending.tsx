@@ -11,9 +11,10 @@ import { answers } from "./drill.ts"
 import { Refused } from "./running.tsx"
 import { missing, outagesOf } from "./trend.tsx"
 
+export const useSpending = (brand: Brand) => useAnswer<Body>(addressOf(`${root}/tracking/spending`, { brand_id: brand.id }))
+
 // Spending is what the brand's runs cost, day by day, and what its schedule will cost.
-export function Spending({ brand }: { brand: Brand }) {
-  const spending = useAnswer<Body>(addressOf(`${root}/tracking/spending`, { brand_id: brand.id }))
+export function Spending({ spending }: { spending: ReturnType<typeof useSpending> }) {
   return (
     <Shown of={spending} height={320}>
       {(body) => (

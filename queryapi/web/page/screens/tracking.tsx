@@ -12,7 +12,7 @@ import { mayEdit } from "../session.ts"
 import { keyOf, useProviders } from "./providers.tsx"
 import { SamplingPlan } from "./plan.tsx"
 import { Asks, type Estimate, going, PlatformProgress, Progress, useJob } from "./running.tsx"
-import { RunsPerDay, Spending } from "./spending.tsx"
+import { RunsPerDay, Spending, useSpending } from "./spending.tsx"
 
 interface JobRow {
   id: string
@@ -30,13 +30,14 @@ interface Schedule { id: string; platform: string; model: string | null; check_f
 const frequencies = ["hourly", "daily", "weekly", "monthly", "manual"]
 export function Tracking({ brand, session }: { brand: Brand; session: Session }) {
   const jobs = useAnswer<JobRow[]>(tables("tracking_jobs", { brand_id: `eq.${brand.id}`, select: "id,status,completed,total,cost,currency,failed_reason,result,created_at", order: "created_at.desc", limit: "50" }))
+  const spending = useSpending(brand)
   const running = jobs.data?.find((j) => going(j.status))
   return (
     <Screen name="Tracking" of={brand.name} bar={<Toolbar brand={brand} timeless />}>
       {running ? <Running key={running.id} id={running.id} editable={mayEdit(session)} /> : <RunNow brand={brand} editable={mayEdit(session)} />}
-      <Spending brand={brand} />
+      <Spending spending={spending} />
       <RunsPerDay brand={brand} />
-      <Schedules brand={brand} editable={mayEdit(session)} />
+      <Schedules brand={brand} editable={mayEdit(session)} ahead={spending.data?.forecast.days} />
       <SamplingPlan brand={brand} />
       <Shown of={jobs} height={120}>
         {(list) => <Jobs brand={brand} jobs={list} />}
@@ -129,7 +130,16 @@ function Jobs({ brand, jobs }: { brand: Brand; jobs: JobRow[] }) {
   )
 }
 
-function Schedules({ brand, editable }: { brand: Brand; editable: boolean }) {
+// byDefault says where a brand without platforms is asked, by its forecast.
+function byDefault(ahead: { platform: string }[] | undefined): string {
+  const platforms = [...new Set(ahead?.map((d) => d.platform))]
+  if (!ahead) return "No platform is chosen."
+  return platforms.length > 0
+    ? `No platform is chosen, so prompts are asked daily on the default ones: ${platforms.join(", ")}. A platform that is added takes their place, and a manual one asks nothing by itself.`
+    : "Nothing is scheduled: no default platform has a key, or no prompt is active. Prompts are asked by Run now alone."
+}
+
+function Schedules({ brand, editable, ahead }: { brand: Brand; editable: boolean; ahead: { platform: string }[] | undefined }) {
   const rows = useAnswer<Schedule[]>(tables("brand_platforms", { brand_id: `eq.${brand.id}`, select: "id,platform,model,check_frequency,is_enabled,next_check_at,last_checked_at", order: "platform,model" }))
   const { busy, failed, run } = useAction()
   const at = (row: Schedule) => tables("brand_platforms", { id: `eq.${row.id}` })
@@ -150,7 +160,7 @@ function Schedules({ brand, editable }: { brand: Brand; editable: boolean }) {
           name="Schedule"
           title="On which platforms the prompts are asked automatically, and how often"
           rows={list}
-          empty="Nothing is scheduled: prompts are asked by Run now alone."
+          empty={byDefault(ahead)}
           columns={[
             { name: "Platform", cell: (r) => r.platform },
             { name: "Model", cell: (r) => r.model ?? "default" },
