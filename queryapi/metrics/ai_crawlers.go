@@ -57,9 +57,8 @@ type crawlBucket struct {
 	Errors             int64  `json:"errors"` // with a status of 400 or above
 }
 
-// aiCrawlers takes all common parameters and is filtered by brand, window and platform alone, as ai-traffic is.
 func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, granularity := q.common(a.now()), q.optionalGranularity()
+	p, granularity := q.commonOfVisits(a.now()), q.optionalGranularity()
 	if err := q.check(); err != nil {
 		return nil, err
 	}

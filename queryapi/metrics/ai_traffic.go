@@ -92,10 +92,8 @@ type countChange struct {
 	Difference int64 `json:"difference"` // the window's count minus before
 }
 
-// aiTraffic takes all common parameters and is filtered by brand, window and platform: a visit has no model, region or
-// prompt.
 func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p := q.common(a.now())
+	p := q.commonOfVisits(a.now())
 	granularity := q.optionalGranularity()
 	compare := q.oneOf("compare", "none", "previous") == "previous"
 	if err := q.check(); err != nil {

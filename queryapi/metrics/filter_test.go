@@ -46,12 +46,11 @@ func TestCommonParameters(t *testing.T) {
 		{"&&", commonParams{window: last30}},
 
 		{"&date_from=2026-02-28&date_to=2026-02-28", commonParams{window: days(t, "2026-02-28", "2026-02-28")}},
-		{"&date_from=2024-02-29", commonParams{window: days(t, "2024-02-29", "2024-03-29")}},
-		{"&date_to=2026-03-29", commonParams{window: days(t, "2026-02-28", "2026-03-29")}},
+		{"&date_from=2024-03-01", commonParams{window: days(t, "2024-03-01", "2026-03-01")}},
+		{"&date_from=2026-03-01", commonParams{window: days(t, "2026-03-01", "2026-03-01")}},
 		// into the future, where nothing is yet
-		{"&date_from=2026-02-20", commonParams{window: days(t, "2026-02-20", "2026-03-21")}},
+		{"&date_to=2026-03-29", commonParams{window: days(t, "2026-02-28", "2026-03-29")}},
 		{"&date_from=2024-03-01&date_to=2026-03-01", commonParams{window: days(t, "2024-03-01", "2026-03-01")}},
-		{"&date_from=9999-12-25", commonParams{window: days(t, "9999-12-25", "9999-12-31")}},
 		{"&date_to=0000-01-02", commonParams{window: days(t, "0000-01-01", "0000-01-02")}},
 
 		{"&model=gpt-5", commonParams{window: last30, models: []string{"gpt-5"}}},
@@ -114,10 +113,14 @@ func TestRefusedParameters(t *testing.T) {
 		{brand + "&date_to=２０２６-02-01", "date_to" + wantDay + `, got "２０２６-02-01"`},
 		{brand + "&date_from=2026-03-02&date_to=2026-03-01",
 			"date_from: want a day up to date_to, 2026-03-01, got 2026-03-02"},
-		{brand + "&date_from=2024-02-29&date_to=2026-03-01",
-			"date_from: want at most 731 days up to date_to, both counted, got 732 days"},
-		{brand + "&date_from=0000-01-01&date_to=9999-12-31",
-			"date_from: want at most 731 days up to date_to, both counted, got 3652425 days"},
+		{brand + "&date_from=2026-03-02",
+			"date_from: want a day up to today (date_to is missing), 2026-03-01, got 2026-03-02"},
+		{brand + "&date_from=2024-02-29&date_to=2026-03-01", "date_from: want at most 731 days up to date_to, both " +
+			"counted: 2024-03-01 or later, got 732 days"},
+		{brand + "&date_from=2024-02-29", "date_from: want at most 731 days up to today (date_to is missing), both " +
+			"counted: 2024-03-01 or later, got 732 days"},
+		{brand + "&date_from=0000-01-01&date_to=9999-12-31", "date_from: want at most 731 days up to date_to, both " +
+			"counted: 9997-12-31 or later, got 3652425 days"},
 		{brand + "&date_from=2026-01-01&date_from=2026-01-01", "date_from" + wantDay + ", once, got it 2 times"},
 
 		{brand + "&model=", "model: want model slugs separated by commas, got an empty value"},

@@ -90,6 +90,7 @@ func onlyAKeyOpensAnything(t *testing.T, s *stage) {
 
 func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
 	foreign := "/api/v1/visibility-trend?brand_id=" + s.ids["other"]
+	const none = ": want no such parameter here: visits and crawls have none of it"
 	cases := []struct {
 		target string
 		status int
@@ -105,6 +106,13 @@ func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
 			`{"error":"\"granularty\": want a parameter of this endpoint, the nearest is granularity"}`},
 		{"/api/v1/visibility-summary?granularity=day&brand_id=" + s.ids["lumen"], 400,
 			`{"error":"\"granularity\": want a parameter of this endpoint, the nearest is brand_id"}`},
+		// figures would look filtered
+		{"/api/v1/ai-traffic?model=gpt-5&topic_id=x&brand_id=" + s.ids["lumen"], 400,
+			`{"error":"model` + none + `; topic_id` + none + `"}`},
+		{"/api/v1/ai-crawlers?branded=all&region=de&brand_id=" + s.ids["lumen"], 400,
+			`{"error":"region` + none + `; branded` + none + `"}`},
+		{"/api/v1/sampling-plan?date_from=2026-03-01&brand_id=" + s.ids["lumen"], 400, `{"error":"date_from: ` +
+			`want no such parameter here: the plan is of the 28 days that end with date_to"}`},
 		{"/api/v1/whoami?brand_id=x&brand_id=y", 400,
 			`{"error":"\"brand_id\": want no parameter, as this endpoint has none"}`},
 		{"/api/v1/brands?model=", 400, `{"error":"\"model\": want no parameter, as this endpoint has none"}`},

@@ -64,6 +64,22 @@ func (q *query) commonOfBrands(now time.Time, dayLimit int64) commonParams {
 	}
 }
 
+// withoutEffect refuses common parameters that change nothing of an endpoint, which reads the others afterwards.
+func (q *query) withoutEffect(reason string, names ...string) {
+	for _, name := range names {
+		if len(q.values[name]) > 0 {
+			q.mistakes = append(q.mistakes, name+": want no such parameter here: "+reason)
+			delete(q.values, name)
+		}
+	}
+}
+
+// commonOfVisits reads the common parameters of visits and crawls.
+func (q *query) commonOfVisits(now time.Time) commonParams {
+	q.withoutEffect("visits and crawls have none of it", "model", "region", "topic_id", "branded")
+	return q.common(now)
+}
+
 // regions reads a region as a filter; "none" selects answers without one.
 func (q *query) regions() []string {
 	regions := q.texts("region", "a region, none, or no such parameter for all")
@@ -108,32 +124,26 @@ var allTime = window{firstDate, lastDate}
 // days returns the number of days. (A time.Duration would end after 292 years.)
 func (w window) days() int64 { return (w.to.Unix()-w.from.Unix())/(24*60*60) + 1 }
 
-// window reads date_from and date_to. Without both it is the 30 days that end with now's; with one of them, the 30
-// days that it begins or ends.
+// window reads date_from and date_to. Without date_to it ends with now's day; without date_from it has 30 days.
 func (q *query) window(now time.Time, dayLimit int64) window {
 	from, hasFrom := q.day("date_from")
 	to, hasTo := q.day("date_to")
-	switch w := (window{from, to}); {
-	case hasFrom && hasTo:
-		q.checkWindow(w, dayLimit)
-		return w
-	case hasFrom:
-		return window{from, clamp(from.AddDate(0, 0, defaultDays-1), firstYear, lastYear)}
-	case hasTo:
+	last := "date_to"
+	if !hasTo {
+		to, last = now.UTC().Truncate(24*time.Hour), "today (date_to is missing)"
+	}
+	if !hasFrom || !hasTo && len(q.values["date_to"]) > 0 { // else the days are what is meant
 		return window{clamp(to.AddDate(0, 0, 1-defaultDays), firstYear, lastYear), to}
 	}
-	today := now.UTC().Truncate(24 * time.Hour)
-	return window{today.AddDate(0, 0, 1-defaultDays), today}
-}
-
-func (q *query) checkWindow(w window, dayLimit int64) {
-	switch {
-	case w.from.After(w.to):
-		q.refuse("date_from", "a day up to date_to, "+dayText(w.to), dayText(w.from))
+	switch w := (window{from, to}); {
+	case from.After(to):
+		q.refuse("date_from", "a day up to "+last+", "+dayText(to), dayText(from))
 	case w.days() > dayLimit:
-		want := fmt.Sprintf("at most %d days up to date_to, both counted", dayLimit)
+		first := dayText(to.AddDate(0, 0, 1-int(dayLimit)))
+		want := fmt.Sprintf("at most %d days up to %s, both counted: %s or later", dayLimit, last, first)
 		q.refuse("date_from", want, fmt.Sprintf("%d days", w.days()))
 	}
+	return window{from, to}
 }
 
 // day reads one day; ok is false where it is missing or invalid.

@@ -40,6 +40,7 @@ func (a *API) SamplingPlan(ctx context.Context, caller identity.Identity, params
 }
 
 func (a *API) samplingPlan(ctx context.Context, caller identity.Identity, q *query) (any, error) {
+	q.withoutEffect("the plan is of the 28 days that end with date_to", "date_from")
 	p, metric := q.common(a.now()), q.metric()
 	difference := q.number("difference", 5, 1, 100)
 	days := q.number("days", 14, 3, 49)

@@ -227,6 +227,11 @@ func (l *Links) guard(c *fiber.Ctx) error {
 	}
 	if endpoint != "verdict-checks" { // it is of no brand
 		parameters := parametersOf(link, time.Now())
+		if endpoint == "ai-traffic" || endpoint == "ai-crawlers" { // which refuse them
+			for _, name := range []string{"model", "region", "topic_id", "branded"} {
+				delete(parameters, name)
+			}
+		}
 		if parameters["date_from"] != "" {
 			maps.Copy(parameters, comparisons[endpoint])
 			if endpoint == "prompt-performance" && c.Query("sort_by") == "change" { // it compares too

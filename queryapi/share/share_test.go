@@ -151,11 +151,13 @@ func TestAFixedFilterCounts(t *testing.T) {
 	}
 }
 
-// A link whose days are fixed has no figures of the days before; its verdicts compare with the usual days.
+// A link whose days are fixed has no figures of the days before; its verdicts compare with the usual days. A filter of
+// answers is not put on visits, which refuse it.
 func TestFixedDaysAreAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	fixed := w.make(t, "member", `"screens":["overview","prompts","traffic"],"filters":{"last_days":30}`)
+	fixed := w.make(t, "member",
+		`"screens":["overview","prompts","traffic"],"filters":{"last_days":30,"model":"gpt-5"}`)
 	free := w.make(t, "member", `"screens":["overview","prompts","traffic"]`)
 	for _, question := range []string{
 		"visibility-changes?compare_days=90", "prompt-performance?compare=previous", "ai-traffic?%63ompare=previous",

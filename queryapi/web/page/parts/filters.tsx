@@ -12,9 +12,11 @@ export function chosen(more: Record<string, string | undefined> = {}): Record<st
   return { ...Object.fromEntries(common.map((name) => [name, query.value.get(name) ?? undefined])), ...more }
 }
 
-// question is the address of an endpoint about a brand, as the address of the page filters it.
+// question is the address of an endpoint about a brand, as the address of the page filters it. Visits and crawls have no
+// model, region, topic or prompt, and their endpoints refuse such a filter.
 export function question(endpoint: string, brand: Brand, more: Record<string, string | undefined> = {}): string {
-  return metrics(endpoint, chosen({ brand_id: brand.id, ...more }))
+  const none = endpoint === "ai-traffic" || endpoint === "ai-crawlers" ? { model: undefined, region: undefined, topic_id: undefined, branded: undefined } : {}
+  return metrics(endpoint, chosen({ brand_id: brand.id, ...none, ...more }))
 }
 
 // apart are the screens whose platforms are not those of answers.
@@ -29,10 +31,10 @@ export function screen(brand: Brand, name = "", more: Record<string, string | un
   return addressOf((token ? `/share/${token}` : `/brands/${encodeURIComponent(brand.slug)}`) + (name && "/" + name), chosen({ compare: query.value.get("compare") ?? undefined, ...(parted && { platform: undefined }), ...more }))
 }
 
-// chosenWindow is the window of the address as the API reads it: of one day alone, the 30 days that it begins or ends.
+// chosenWindow is the window of the address as the API reads it: without an end up to today, without a start 30 days.
 export function chosenWindow(): { from: string; to: string } {
   const { date_from, date_to } = chosen()
-  const to = date_to ?? (date_from ? shift(date_from, 29) : today())
+  const to = date_to ?? today()
   return { from: date_from ?? shift(to, -29), to }
 }
 
