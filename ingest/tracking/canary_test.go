@@ -34,7 +34,7 @@ func TestTheCanaryPanelIsAskedOnceADay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		report, err := schedule.StartAll(t.Context(), nil)
+		report, err := schedule.StartAll(t.Context(), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

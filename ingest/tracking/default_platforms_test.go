@@ -37,7 +37,7 @@ func TestABrandWithoutPlatformsIsAskedDaily(t *testing.T) {
 		if notDue[e.brand.ID] = reason; reason == "" {
 			delete(notDue, e.brand.ID)
 		}
-		report, err := schedule.StartAll(t.Context(), nil)
+		report, err := schedule.StartAll(t.Context(), nil, nil)
 		if err != nil || report.BrandsDue != len(report.Jobs) || len(report.Jobs) != 4-len(notDue) ||
 			len(report.Skipped) != len(notDue) {
 			t.Errorf("%s: %+v, %v", what, report, err)

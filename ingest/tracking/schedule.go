@@ -74,7 +74,7 @@ type Skipped struct {
 
 // Tick starts jobs of the brands that are due now, and counts stalled jobs.
 func (s *Schedule) Tick(ctx context.Context) error {
-	_, err := s.start(ctx, nil, false)
+	_, err := s.start(ctx, nil, nil, false)
 	stalled, countErr := s.db.StalledTracking(ctx, s.now().Add(-stalledAfter))
 	s.stalled.Set(float64(stalled))
 	return errors.Join(err, countErr)
@@ -92,20 +92,24 @@ func (s *Schedule) Prune(ctx context.Context) error {
 // ForgetStalled clears the gauge on a process that has lost the schedule: the next one reports them.
 func (s *Schedule) ForgetStalled() { s.stalled.Set(0) }
 
-// StartAll starts jobs of all brands that were not asked in their present slot, before their minute, too: in an
-// organization, or in every one (nil).
-func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Report, error) {
-	report, err := s.start(ctx, organization, true)
+// StartAll starts jobs of all brands that were not asked in their present slot, before their minute, too: of a brand,
+// of an organization, or of every one (nil and nil).
+func (s *Schedule) StartAll(ctx context.Context, organization, brand *uuid.UUID) (Report, error) {
+	report, err := s.start(ctx, organization, brand, true)
+	if brand != nil {
+		report.Organizations = min(1, len(report.Jobs)+len(report.Skipped)) // it is in one, if it exists
+		return report, err
+	}
 	if err == nil {
 		report.Organizations, err = s.db.OrganizationCount(ctx, organization)
 	}
 	return report, err
 }
 
-func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand bool) (Report, error) {
+func (s *Schedule) start(ctx context.Context, organization, brand *uuid.UUID, onDemand bool) (Report, error) {
 	now := s.now().UTC().Truncate(time.Microsecond) // PostgreSQL's precision
 	p := &schedulePass{s, now, onDemand, Report{Jobs: []Started{}, Skipped: []Skipped{}}}
-	rows, err := s.db.ScheduledPlatforms(ctx, organization, nil, onDemand, p.now)
+	rows, err := s.db.ScheduledPlatforms(ctx, organization, brand, onDemand, p.now)
 	if err != nil {
 		return p.report, err
 	}

@@ -148,7 +148,7 @@ func TestARefusedBrandStopsNoOther(t *testing.T) {
 	jobs, _ := e.jobs(t)
 	now := time.Now()
 	due := tracking.NewSchedule(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(), testkit.Log(t))
-	report, err := due.StartAll(t.Context(), nil)
+	report, err := due.StartAll(t.Context(), nil, nil)
 	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != healthy.ID ||
 		!slices.Equal(report.Skipped, []tracking.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
 		t.Errorf("%+v, %v", report, err)
@@ -185,7 +185,7 @@ func TestSkippedPlatformsAreToldOf(t *testing.T) {
 	jobs, _ := e.jobs(t)
 	due := tracking.NewSchedule(e.db, jobs, time.Now, prometheus.NewRegistry(), testkit.Log(t))
 	for range 2 {
-		if _, err := due.StartAll(t.Context(), nil); err != nil {
+		if _, err := due.StartAll(t.Context(), nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -164,8 +164,7 @@ func (f *trackingFlags) addTracking(
 	}
 	secret := s.Settings.CronSecret.Reveal()
 	if secret == "" {
-		s.Log.Info("/cron is not served", "reason", "CRON_SECRET is empty")
-		return nil
+		s.Log.Info("/cron refuses all", "reason", "CRON_SECRET is empty")
 	}
 	api.MountCron(server, secret)
 	if withWeb {

@@ -98,8 +98,7 @@ func (f forwardFlags) mount(s *service.Service, gate *queryapi.Gate, server *htt
 	}
 	secret := s.Settings.CronSecret.Reveal()
 	if address == "" || secret == "" {
-		s.Log.Info("/api/cron is not served", "reason", "CRON_SECRET or --tracking-url is empty")
-		return
+		s.Log.Info("/api/cron refuses all", "reason", "CRON_SECRET or --tracking-url is empty")
 	}
 	trackingapi.MountWebCron(server, secret, trackingapi.ForwardCron(secret, address))
 }

@@ -155,6 +155,19 @@ ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.budgets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.budgets TO answerscope_service;
 
+-- table private.cron_events
+CREATE TABLE private.cron_events (
+    event_id text NOT NULL,
+    ran_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT cron_events_pkey PRIMARY KEY (event_id)
+);
+ALTER TABLE private.cron_events OWNER TO answerscope_owner;
+COMMENT ON TABLE private.cron_events IS 'Events, such as of a payment provider, that have started what was due: each does so once.';
+ALTER TABLE private.cron_events ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.cron_events FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.cron_events FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT ON private.cron_events TO answerscope_service;
+
 -- table private.default_checks
 CREATE TABLE private.default_checks (
     brand_id uuid NOT NULL,

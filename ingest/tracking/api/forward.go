@@ -19,9 +19,14 @@ const maxForwardedBytes = 16 << 20 // of a response
 // forwarder is the web side's client of the tracking server, which may need minutes to start the jobs of all brands.
 var forwarder = &http.Client{Timeout: 5 * time.Minute}
 
-// ForwardCron calls the schedule of the tracking server at an address.
+// ForwardCron calls the schedule of the tracking server at an address; "" refuses all.
 func ForwardCron(secret, address string) fiber.Handler {
-	return func(c *fiber.Ctx) error { return forward(c, http.MethodPost, address+cronPath, secret) }
+	return func(c *fiber.Ctx) error {
+		if address == "" {
+			return refuseUnset(c, errNoAddress.Public)
+		}
+		return forward(c, http.MethodPost, address+cronPath, secret)
+	}
 }
 
 // MountForward adds the user's routes of the tracking server at an address to the web side, below a prefix. Requests

@@ -1,0 +1,13 @@
+package postgres
+
+import "context"
+
+// CronEventRan reports whether an event has started what was due. An event without an id, "", never has.
+func (db *DB) CronEventRan(ctx context.Context, event string) (bool, error) {
+	return queryOne[bool](ctx, db, "cron_event_ran", event)
+}
+
+// AddCronEvent stores that an event has started what was due.
+func (db *DB) AddCronEvent(ctx context.Context, event string) error {
+	return exec(ctx, db, "add_cron_event", event)
+}
