@@ -134,9 +134,9 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	}
 	links.Mount(server)
 	minted, users := auth.NewKeyManager(d.DB, time.Now), gate.Tokens.Mount(server)
-	minted.Mount(users.Group("/keys"), gate.Tokens.RequireToken, limit().Handle)
-	webhooks.Mount(users.Group("/webhooks"), gate.Tokens.RequireToken, limit().Handle)
-	links.MountAPI(users, gate.Tokens.RequireToken, limit().Handle)
+	minted.Mount(users.Group("/keys"), gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
+	webhooks.Mount(users.Group("/webhooks"), gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
+	links.MountAPI(users, gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
 	tables, parts, err := mountTables(ctx, d, gate, limit(), server)
 	if err != nil || gate.Provider == nil {
 		return parts, err
@@ -167,7 +167,7 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	pages.Mount(server)
 	shares := share.New(cmp.Or(d.Settings.PublicURL, server.URL()), rateLimit, d.DB, gate.Provider)
 	shares.Mount(server, pages, api)
-	shares.MountManager(users.Group("/shares"), gate.Tokens.RequireToken, limit().Handle)
+	shares.MountManager(users.Group("/shares"), gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
 	shares.MountManager(dashboard.Group("/shares"), gate.Provider.RequireDashboard, limit().Handle)
 	return parts, nil
 }

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 )
+
+const maxNearest = 120 // bytes of a name that are compared
 
 // ReadJSON reads a body that is one JSON value without unknown fields. Its error names the wanted shape.
 func ReadJSON(c *fiber.Ctx, target any, want string) error {
@@ -23,6 +27,35 @@ func ReadJSON(c *fiber.Ctx, target any, want string) error {
 		return problem.New(problem.Invalid, "the body cannot be read: want %s", want)
 	}
 	return nil
+}
+
+// Parameters refuses a query that has other parameters than these, one of them twice, or an empty one: a misspelt
+// filter must not look as if it had filtered. It comes after the handler that finds who asks.
+func Parameters(names ...string) fiber.Handler {
+	return func(c *fiber.Ctx) (err error) {
+		seen := map[string]bool{}
+		c.Context().QueryArgs().VisitAll(func(key, value []byte) {
+			name := string(key)
+			switch {
+			case err != nil:
+			case len(names) == 0:
+				err = problem.New(problem.Invalid, "%.60q: want no parameter, as this endpoint has none", name)
+			case !slices.Contains(names, name):
+				nearest := problem.Nearest(name[:min(len(name), maxNearest)], names, math.MaxInt)[0]
+				err = problem.New(problem.Invalid,
+					"%.60q: want a parameter of this endpoint, the nearest is %s", name, nearest)
+			case seen[name]:
+				err = problem.New(problem.Invalid, "%s: want it once", name)
+			case len(value) == 0:
+				err = problem.New(problem.Invalid, "%s: want a value, or no such parameter", name)
+			}
+			seen[name] = true
+		})
+		if err != nil {
+			return err
+		}
+		return c.Next()
+	}
 }
 
 // RequireAdmin lets admins and owners pass. No answer to them is kept by a cache. It comes after the handler that finds

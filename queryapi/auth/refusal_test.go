@@ -324,6 +324,9 @@ func TestAnOutsideIssuersUserIsOurs(t *testing.T) {
 		a.body["userId"] != w.ann.ID.String() {
 		t.Errorf("%d %s", a.status, a.text)
 	}
+	if a := w.with(t, "GET", "/api/health?brand_id=x", of(w.ann.ID.String(), "authenticated")); a.status != 400 {
+		t.Errorf("with a parameter: %d %s", a.status, a.text)
+	}
 	if err := w.db.SetUserActive(t.Context(), w.ann.Email, false); err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ var description []byte
 // returns the user of a token.
 func (t *Tokens) Mount(server *httpd.Server) fiber.Router {
 	surface := server.Mount(httpd.Surface{Prefix: "/api", BodyLimit: apiBody, Error: PlainRefusal})
-	surface.Get("/health", t.RequireToken, func(c *fiber.Ctx) error {
+	surface.Get("/health", t.RequireToken, httpd.Parameters(), func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.JSON(fiber.Map{"status": "ok", "userId": identity.FromContext(c.UserContext()).UserID})
 	})

@@ -23,7 +23,7 @@ const maxEventBytes = 255 // of the id of an event
 // MountCron adds the tracking server's route for callers that know the secret; "" refuses all.
 func (s *Server) MountCron(server *httpd.Server, secret string) {
 	routes := server.Mount(httpd.Surface{Prefix: "/cron", BodyLimit: bodyLimit, Error: s.errorBody})
-	routes.Post("/daily-tracking", requireSecret(secret), s.StartDue)
+	routes.Post("/daily-tracking", requireSecret(secret), httpd.Parameters(), s.StartDue)
 }
 
 // MountWebCron adds the web side's route. startDue is StartDue of the same process, or ForwardCron. fiber's Get would
@@ -31,7 +31,7 @@ func (s *Server) MountCron(server *httpd.Server, secret string) {
 func MountWebCron(server *httpd.Server, secret string, startDue fiber.Handler) {
 	routes := server.Mount(httpd.Surface{Prefix: "/api/cron", BodyLimit: bodyLimit})
 	for _, method := range []string{fiber.MethodGet, fiber.MethodPost} {
-		routes.Add(method, "/daily-tracking", requireSecret(secret), startDue)
+		routes.Add(method, "/daily-tracking", requireSecret(secret), httpd.Parameters(), startDue)
 	}
 }
 

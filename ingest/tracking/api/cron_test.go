@@ -99,6 +99,7 @@ func TestACallbackStartsItsBrandOnce(t *testing.T) {
 		{"POST", cronPath, `{"brand_id":"` + lumen + `","organization_id":"` + other + `"}`, 404, "no such brand"},
 		{"POST", cronPath, `{"id":"` + strings.Repeat("e", 256) + `"}`, 400, "id: want the id of an event"},
 		{"POST", cronPath, `id=evt_1`, 400, "body: want a JSON object"},
+		{"POST", cronPath + "?brand_id=" + lumen, "", 400, "want no parameter"},
 		{"POST", cronPath, event, 200, skipped + `"jobsEnqueued":0,"repeated":false`},
 		{"POST", cronPath, event, 200, none + `],"jobsEnqueued":0,"repeated":true`},
 		{"POST", "/api" + cronPath, strings.ReplaceAll(event, "brand_id", "brandId"), 200, `"repeated":true`},

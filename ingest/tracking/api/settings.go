@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -20,7 +21,7 @@ type platformRoutes struct{ platforms *tracking.Platforms }
 // limits. The handlers before them authenticate the caller.
 func MountPlatforms(router fiber.Router, platforms *tracking.Platforms, before ...fiber.Handler) {
 	r := platformRoutes{platforms}
-	before = append(slices.Clone(before), noStore)
+	before = append(slices.Clone(before), noStore, httpd.Parameters())
 	router.Get("", append(slices.Clone(before), r.list)...)
 	router.Put("/:platform", append(slices.Clone(before), r.setKey)...)
 	router.Delete("/:platform", append(slices.Clone(before), r.removeKey)...)

@@ -33,6 +33,12 @@ func TestSpendingIsOfABrandOfTheCaller(t *testing.T) {
 			"date_from: want a day at most 730 days before date_to"},
 		{"stranger", "job/" + job.String() + "/platforms", 404, "no such job"},
 		{"viewer", "job/x/platforms", 404, "no such job"},
+		// one rule of parameters, which is /api/v1's
+		{"viewer", "jobs?brandd=1", 400, `\"brandd\": want a parameter of this endpoint, the nearest is brand_id`},
+		{"viewer", "jobs?limit=1&limit=1", 400, "limit: want it once"},
+		{"viewer", "jobs?limit=", 400, "limit: want a value, or no such parameter"},
+		{"viewer", "budgets?_=12", 400, `\"_\": want no parameter, as this endpoint has none`},
+		{"viewer", "jobs?&", 200, `"jobs":[`},
 		{"viewer", "job/" + job.String() + "/platforms", 200,
 			`{"platforms":[{"platform":"alpha","answered":0,"not_shown":0,"given_up":0,"waiting":1}],` +
 				`"rate_per_minute":null,"minutes_left":null}`},

@@ -141,10 +141,11 @@ func (s *tenancy) guarded(t *testing.T) []route {
 // at is the route's address for something of a tenant.
 func (r route) at(n tenant) string {
 	path := strings.ReplaceAll(r.path, ":id", n.brand.String())
-	if slices.Contains(brandless, r.path) {
-		return path
+	isOfBrand := strings.Contains(path, "/v1/") && !slices.Contains(brandless, r.path)
+	if isOfBrand || strings.HasSuffix(path, "/tracking/jobs") || strings.HasSuffix(path, "/tracking/spending") {
+		path += "?brand_id=" + n.brand.String() // others refuse it
 	}
-	return path + "?brand_id=" + n.brand.String()
+	return path
 }
 
 // ask sends a request with a credential.
