@@ -210,6 +210,12 @@ func TablesConfig() rest.Config {
 		"invitations":       "POST /api/invitations invites addresses",
 		"subscriptions":     "POST /api/subscriptions adds addresses",
 	}
+	cfg.Parents = map[string]string{"prompts": "prompt_set_id"}
+	for _, table := range []string{
+		"brand_domains", "brand_platforms", "competitors", "content_briefs", "prompt_sets", "suggestions", "topics",
+	} {
+		cfg.Parents[table] = "brand_id"
+	}
 	return cfg
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 )
 
-// Endpoints are changed at /rest/v1, and not made there, as all that has a secret: the refusal says where.
+// Endpoints are changed at /rest/v1, and not made there, as all that has a secret: the refusal says where. A brand
+// without an organization is the caller's, and a row without its brand is refused by that name.
 func TestEndpointsAtTheTables(t *testing.T) {
 	t.Parallel()
 	cfg := store.ControlPlane(t)
@@ -37,6 +38,12 @@ func TestEndpointsAtTheTables(t *testing.T) {
 			`"hint":"POST /api/invitations invites addresses"`},
 		{"POST", "subscriptions", `{"address":"bo@example.com"}`, 403,
 			`"hint":"POST /api/subscriptions adds addresses"`},
+		{"POST", "brands", `{"name":"Theirs","organization_id":"00000000-0000-0000-0000-000000000001"}`, 403,
+			`"hint":null`},
+		{"POST", "competitors", `{"name":"Amber"}`, 403, `"hint":"brand_id is missing"`},
+		{"POST", "competitors", `{"name":"Amber","brand_id":"00000000-0000-0000-0000-000000000001"}`, 403,
+			`"hint":null`},
+		{"POST", "prompts", `{"text":"which anvil?"}`, 403, `"hint":"prompt_set_id is missing"`},
 		{"POST", "webhook_deliveries", `{"event":"webhook.test"}`, 403, `"hint":null`},
 		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000",
 			`{"url":"https://hooks.example.org"}`, 403, `"hint":null`},
@@ -51,6 +58,7 @@ func TestEndpointsAtTheTables(t *testing.T) {
 		{"GET", "events?select=type&type=eq.key.created", ``, 200, `[{"type":"key.created"}]`},
 		{"DELETE", "webhook_endpoints?select=description&id=neq.00000000-0000-0000-0000-000000000000", ``, 200,
 			`[{"description":"n8n"}]`},
+		{"POST", "brands?select=name", `{"name":"Second"}`, 201, `[{"name":"Second"}]`},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(c.body))
 		if err != nil {

@@ -27,6 +27,7 @@ type Config struct {
 	Origins    []string // of pages that may read responses with credentials; none: all may, without
 
 	Adders    map[string]string   // by table: the hint for callers who may add no row to it
+	Parents   map[string]string   // by table: the column by which a policy finds a new row's organization
 	Preparers map[string]Preparer // by function: what runs before a call of it
 
 	StatementTimeout time.Duration // of each of a request's statements

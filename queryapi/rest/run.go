@@ -1,11 +1,13 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,11 +62,19 @@ func (a *API) run(ctx, startCtx context.Context, p *plan) (*result, error) {
 	if err != nil {
 		refusal := databaseError(err, p.caller.Anonymous)
 		if refusal.code == "42501" && p.action == actionInsert {
-			refusal = refusal.hinted(a.cfg.Adders[p.relation.name])
+			refusal = refusal.hinted(cmp.Or(a.cfg.Adders[p.relation.name], p.lacking(a.cfg.Parents[p.relation.name])))
 		}
 		return nil, refusal
 	}
 	return r, nil
+}
+
+// lacking says that the rows to insert have no value of a column.
+func (p *plan) lacking(name string) string {
+	if name == "" || slices.ContainsFunc(p.written, func(c *column) bool { return c.name == name }) {
+		return ""
+	}
+	return name + " is missing"
 }
 
 // transact executes a statement as the caller, and commits unless the plan refuses its result.

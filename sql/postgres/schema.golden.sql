@@ -159,7 +159,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON private.budgets TO answerscope_service;
 CREATE TABLE private.cron_events (
     event_id text NOT NULL,
     ran_at timestamp with time zone NOT NULL DEFAULT now(),
-    CONSTRAINT cron_events_pkey PRIMARY KEY (event_id)
+    CONSTRAINT cron_events_pkey PRIMARY KEY (event_id),
+    CONSTRAINT cron_events_event_id_length CHECK ((octet_length(event_id) <= 255))
 );
 ALTER TABLE private.cron_events OWNER TO answerscope_owner;
 COMMENT ON TABLE private.cron_events IS 'Events, such as of a payment provider, that have started what was due: each does so once.';
@@ -1131,12 +1132,14 @@ CREATE TABLE public.brands (
 );
 ALTER TABLE public.brands OWNER TO answerscope_owner;
 COMMENT ON TABLE public.brands IS 'A brand whose presence in AI answers is tracked.';
+COMMENT ON COLUMN public.brands.organization_id IS 'The caller''s when missing.';
 COMMENT ON COLUMN public.brands.slug IS 'Its name in addresses, unique in the organization; made from the name when missing.';
 COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.';
 COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
 CREATE TRIGGER delete_events AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.delete_events_of_brand();
 CREATE TRIGGER emit AFTER INSERT OR DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER fill BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((new.organization_id IS NULL)) EXECUTE FUNCTION private.fill_organization();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
 CREATE TRIGGER limit_added AFTER INSERT ON public.brands REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((CURRENT_USER = 'authenticated'::name)) EXECUTE FUNCTION private.limit_added('1000', 'organization_id', 'an organization has at most 1,000 brands: delete one first, or ask the operator');
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, slug, industry, region, language, aliases, is_active ON public.brands FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
@@ -1339,9 +1342,11 @@ CREATE TABLE public.members (
 ALTER TABLE public.members OWNER TO answerscope_owner;
 CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
 COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
+COMMENT ON COLUMN public.members.organization_id IS 'The caller''s when missing.';
 CREATE TRIGGER emit AFTER INSERT OR DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER emit_role AFTER UPDATE OF role ON public.members FOR EACH ROW WHEN ((new.role <> old.role)) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER end_access AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION private.end_access();
+CREATE TRIGGER fill BEFORE INSERT ON public.members FOR EACH ROW WHEN ((new.organization_id IS NULL)) EXECUTE FUNCTION private.fill_organization();
 CREATE TRIGGER keep_an_owner AFTER DELETE OR UPDATE OF role ON public.members FOR EACH ROW WHEN ((old.role = 'owner'::text)) EXECUTE FUNCTION private.keep_an_owner();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF role ON public.members FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -2553,6 +2558,21 @@ END
 $function$;
 ALTER FUNCTION private.fill_from_prompt_set() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_from_prompt_set() IS NULL;
+
+-- function private.fill_organization()
+CREATE OR REPLACE FUNCTION private.fill_organization()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.organization_id := private.org_id();
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_organization() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_organization() IS NULL;
 
 -- function private.fill_organization_slug()
 CREATE OR REPLACE FUNCTION private.fill_organization_slug()
