@@ -101,14 +101,14 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 
 // The chart is one tab stop; arrows go from point to point, each of which says its day and value.
 func (d *dashboard) walksTheTrend(t *testing.T) {
-	d.at(t, "/brands/fernwood?date_from=2026-01-01", "Overview")
+	d.at(t, "/brands/fernwood?date_to=2026-01-30", "Overview")
 	if empty := d.text(t, `document.querySelector("main").innerText`); !strings.Contains(empty, "No answers") {
 		t.Errorf("an empty window shows %q", empty)
 	}
 	d.opensFilter(t)
-	const until = `[...document.querySelectorAll("label")].find((l) => l.textContent == "To").control.value`
-	if to := d.text(t, until); to != "2026-01-30" {
-		t.Errorf("a window that begins with January ends at %q", to)
+	const since = `[...document.querySelectorAll("label")].find((l) => l.textContent == "From").control.value`
+	if from := d.text(t, since); from != "2026-01-01" {
+		t.Errorf("a window that ends with 30 January begins at %q", from)
 	}
 	d.at(t, "/brands/fernwood", "Overview")
 	const chart = `document.querySelector('figure[aria-label="Visibility trend"]')`
