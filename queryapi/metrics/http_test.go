@@ -90,7 +90,7 @@ func onlyAKeyOpensAnything(t *testing.T, s *stage) {
 
 func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
 	foreign := "/api/v1/visibility-trend?brand_id=" + s.ids["other"]
-	const none = ": want no such parameter here: visits and crawls have none of it"
+	const none = ": want no such parameter here: no visit or crawl has one"
 	cases := []struct {
 		target string
 		status int

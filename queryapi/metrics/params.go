@@ -76,7 +76,7 @@ func (q *query) withoutEffect(reason string, names ...string) {
 
 // commonOfVisits reads the common parameters of visits and crawls.
 func (q *query) commonOfVisits(now time.Time) commonParams {
-	q.withoutEffect("visits and crawls have none of it", "model", "region", "topic_id", "branded")
+	q.withoutEffect("no visit or crawl has one", "model", "region", "topic_id", "branded")
 	return q.common(now)
 }
 
