@@ -27,9 +27,11 @@ var law = map[string][]string{
 	// connections, rows and questions; cells for verdicts
 	"sql/clickhouse": {"internal/verdict", "internal/dialer"},
 	// migrations, cluster layout, analysts, whose files survive a loss of power
-	"sql/clickhouse/schema": {"sql/clickhouse", "internal/disk"},
-	"sql/clickhouse/rollup": {"sql/clickhouse"},  // rollups compared and rebuilt
-	"sql/postgres":          {"internal/dialer"}, // the same
+	"sql/clickhouse/schema": {"sql/clickhouse", "sql/migration", "internal/disk"},
+	"sql/clickhouse/rollup": {"sql/clickhouse"}, // rollups compared and rebuilt
+	// connections, rows and questions; migrations
+	"sql/postgres":  {"sql/migration", "internal/dialer"},
+	"sql/migration": {}, // which files made a schema, the same for every store
 	// engines know nothing of what they hold; their own files survive a loss of power
 	"deploy/engine":    {"internal/disk"},
 	"docs/pictures":    {"internal"},                           // a tool of make

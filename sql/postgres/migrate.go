@@ -3,15 +3,10 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math"
-	"path"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/answerscope/answerscope/sql/migration"
 )
 
 // WithMigrationLock runs do while no other process holds the lock of this database's migrations, which covers the
@@ -65,18 +62,18 @@ func migrateTo(ctx context.Context, dsn string, last uint, progress func(version
 			return err
 		}
 		for _, m := range pending {
-			if m.version > last {
+			if m.Version > last {
 				return nil
 			}
-			if m.name == queueMigration {
+			if m.Name == queueMigration {
 				if err := migrateQueue(ctx, dsn); err != nil {
 					return err
 				}
 			}
-			if err := m.run(ctx, conn); err != nil {
+			if err := run(ctx, conn, m); err != nil {
 				return fmt.Errorf("migrate postgres: %w", err)
 			}
-			progress(m.version, m.name)
+			progress(m.Version, m.Name)
 		}
 		if len(pending) == 0 {
 			return nil
@@ -91,17 +88,12 @@ func migrateTo(ctx context.Context, dsn string, last uint, progress func(version
 // ErrNewer is returned for a schema that a newer release has migrated.
 var ErrNewer = errors.New("a newer release has migrated it")
 
-// ErrOtherFiles is returned for a schema that other files of the same numbers have made.
-var ErrOtherFiles = errors.New("postgres has the schema of a build between releases, which this one cannot upgrade: " +
-	"export each organization with the build that made it, import into a new installation of this one " +
-	"(docs/operations.md#upgrading); nothing was changed")
-
 // Pending lists the migrations that Migrate would run, in order. The login may be one that cannot migrate.
 func Pending(ctx context.Context, dsn string) (names []string, err error) {
 	err = withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		pending, err := pendingMigrations(ctx, conn)
 		for _, m := range pending {
-			names = append(names, m.name)
+			names = append(names, m.Name)
 		}
 		return err
 	})
@@ -124,41 +116,24 @@ func withLogin(ctx context.Context, dsn string, do func(conn *pgx.Conn) error) (
 	return do(conn)
 }
 
-// migration is one file of migrate/.
-type migration struct {
-	version uint
-	name    string // of the file, without .up.sql
-	files   string // digest of all files up to this one
-}
-
 // pendingMigrations returns the migrations after the last that was run, in order.
-func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration, err error) {
+func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration.File, err error) {
 	applied, err := readApplied(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("read postgres schema version: %w", err)
 	}
-	newest := migration{}
-	sum := sha256.New()
-	paths, err := fs.Glob(files, "migrate/*.up.sql") // in order
-	for _, file := range paths {
-		name := strings.TrimSuffix(path.Base(file), ".up.sql")
-		number, _, _ := strings.Cut(name, "_")
-		version, err := strconv.ParseUint(number, 10, 32)
-		if err != nil {
-			panic(err) // a misnamed embedded file is a build mistake
-		}
-		fmt.Fprintf(sum, "%s\n%s\n", name, mustRead(file))
-		newest = migration{uint(version), name, hex.EncodeToString(sum.Sum(nil))}
+	newest := migration.File{}
+	for _, newest = range migration.Files(files) {
 		switch {
-		case newest.version > applied.version:
+		case newest.Version > applied.version:
 			pending = append(pending, newest)
-		case newest.version == applied.version && newest.files != applied.files && applied != lastWithoutFiles:
-			return nil, ErrOtherFiles
+		case newest.Version == applied.version && newest.Digest != applied.files && applied != lastWithoutFiles:
+			return nil, fmt.Errorf("postgres: %w", migration.ErrOtherFiles)
 		}
 	}
-	if applied.version > newest.version {
+	if applied.version > newest.Version {
 		err = fmt.Errorf("postgres has schema version %d, and this binary knows %d: %w", applied.version,
-			newest.version, ErrNewer)
+			newest.Version, ErrNewer)
 	}
 	return pending, err
 }
@@ -216,17 +191,16 @@ func readApplied(ctx context.Context, conn *pgx.Conn) (applied appliedSchema, er
 }
 
 // run runs a migration and records its version, in one transaction.
-func (m migration) run(ctx context.Context, conn *pgx.Conn) error {
-	text := mustRead("migrate/" + m.name + ".up.sql")
+func run(ctx context.Context, conn *pgx.Conn, m migration.File) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, text); err != nil {
-			return located(err, m.name, text)
+		if _, err := tx.Exec(ctx, m.Text); err != nil {
+			return located(err, m.Name, m.Text)
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM private.schema_migrations"); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, "INSERT INTO private.schema_migrations (version, files) VALUES ($1, $2)",
-			int64(m.version), m.files)
+			int64(m.Version), m.Digest)
 		return err
 	})
 }

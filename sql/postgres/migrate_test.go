@@ -16,6 +16,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/migration"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -165,11 +166,11 @@ func TestASchemaOfOtherFilesIsRefusedUnchanged(t *testing.T) {
 		want   error
 	}{
 		{"SELECT", nil},
-		{"UPDATE private.schema_migrations SET files = 'others'", postgres.ErrOtherFiles},
+		{"UPDATE private.schema_migrations SET files = 'others'", migration.ErrOtherFiles},
 		{"UPDATE private.schema_migrations SET files = NULL", nil}, // as it was once left
-		{"ALTER TABLE public.brands ADD COLUMN once text", postgres.ErrOtherFiles},
+		{"ALTER TABLE public.brands ADD COLUMN once text", migration.ErrOtherFiles},
 		{"ALTER TABLE public.brands DROP COLUMN once", nil},
-		{"UPDATE private.schema_migrations SET version = 41", postgres.ErrOtherFiles},
+		{"UPDATE private.schema_migrations SET version = 41", migration.ErrOtherFiles},
 	} {
 		if _, err := conn.Exec(t.Context(), c.change); err != nil {
 			t.Fatal(err)
@@ -178,7 +179,7 @@ func TestASchemaOfOtherFilesIsRefusedUnchanged(t *testing.T) {
 			t.Errorf("after %s: %v, want %v", c.change, err, c.want)
 		}
 	}
-	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); !errors.Is(err, postgres.ErrOtherFiles) {
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); !errors.Is(err, migration.ErrOtherFiles) {
 		t.Errorf("Migrate() = %v", err)
 	}
 }

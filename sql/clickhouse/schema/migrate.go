@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/golang-migrate/migrate/v4"
@@ -16,6 +17,7 @@ import (
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/migration"
 )
 
 // ErrNewer is returned for a schema that a newer release has migrated. Its functions and views stay unchanged.
@@ -33,14 +35,20 @@ func Migrate(ctx context.Context, c clickhouse.Config, progress func(step string
 
 // migrateServer migrates one server, alone or of a cluster.
 func migrateServer(ctx context.Context, c clickhouse.Config, l layout, progress func(step string)) error {
-	if err := runNumbered(c, l, progress); err != nil {
-		return err
-	}
 	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	if _, _, err := appliedVersion(ctx, conn); err != nil { // before the first change
+		return err
+	}
+	if err := runNumbered(c, l, progress); err != nil {
+		return err
+	}
+	if err := recordFiles(ctx, conn); err != nil {
+		return err
+	}
 	if err := rebuildMarked(ctx, conn, progress); err != nil {
 		return err
 	}
@@ -192,11 +200,15 @@ func versionOf(name string) uint {
 	return m.Version
 }
 
+// appliedVersion reads the last migration and whether it was run by half. The error is migration.ErrOtherFiles if other
+// files have made the schema.
 func appliedVersion(ctx context.Context, conn *clickhouse.Conn) (version uint, dirty bool, err error) {
-	const count = `
-		SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'`
+	const question = `
+		SELECT count(), max(comment) FROM system.columns
+		WHERE database = currentDatabase() AND table = 'schema_migrations' AND name = 'version'`
 	var exists uint64
-	err = conn.QueryRow(ctx, count).Scan(&exists)
+	var digest string
+	err = conn.QueryRow(ctx, question).Scan(&exists, &digest)
 	if err != nil || exists == 0 {
 		return 0, false, err
 	}
@@ -209,5 +221,22 @@ func appliedVersion(ctx context.Context, conn *clickhouse.Conn) (version uint, d
 	if err != nil {
 		return 0, false, fmt.Errorf("read clickhouse schema version: %w", err)
 	}
+	// A run that was killed, or a replica that followed, has the digest of earlier files. Newer files are unknown.
+	all := migration.Files(files)
+	isOurs := func(m migration.File) bool { return m.Digest == digest }
+	if digest != "" && uint(v) <= all[len(all)-1].Version && !slices.ContainsFunc(all, isOurs) {
+		return 0, false, fmt.Errorf("clickhouse: %w", migration.ErrOtherFiles)
+	}
 	return uint(v), d == 1, nil
+}
+
+// recordFiles writes down, beside the version, which files have made the schema: golang-migrate's table has no column
+// for it, and its comment is the server's number.
+func recordFiles(ctx context.Context, conn *clickhouse.Conn) error {
+	all := migration.Files(files)
+	err := conn.Exec(ctx, "ALTER TABLE schema_migrations COMMENT COLUMN version '"+all[len(all)-1].Digest+"'")
+	if err != nil {
+		return fmt.Errorf("record the files of clickhouse's migrations: %w", err)
+	}
+	return nil
 }

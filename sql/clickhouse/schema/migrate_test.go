@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -49,6 +50,7 @@ func (r release) Glob(pattern string) ([]string, error) {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names, err
 }
 

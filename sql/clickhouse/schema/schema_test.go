@@ -13,6 +13,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
+	"github.com/answerscope/answerscope/sql/migration"
 )
 
 var update = flag.Bool("update", false, "rewrite schema.golden.sql")
@@ -74,11 +75,31 @@ func migrateTwice(t *testing.T, c clickhouse.Config) {
 	}
 }
 
-// An older release leaves functions and views alone that a newer one has made.
-func TestANewerSchemaIsLeftAlone(t *testing.T) {
+// An older release leaves functions and views alone that a newer one has made, and a build refuses what other files of
+// the same numbers have made.
+func TestASchemaOfANewerReleaseOrOfOtherFilesIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	c := store.CompleteWarehouse(t)
 	conn := store.OpenWarehouse(t, c)
+	for i, want := range []error{migration.ErrOtherFiles, nil} {
+		digest := []string{"others", ""}[i] // "": of an earlier release
+		err := conn.Exec(t.Context(), "ALTER TABLE schema_migrations COMMENT COLUMN version '"+digest+"'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pending, err := schema.Pending(t.Context(), c); len(pending) > 0 || !errors.Is(err, want) {
+			t.Errorf("files %q: pending %v, %v; want %v", digest, pending, err, want)
+		}
+		err = schema.Migrate(t.Context(), c, func(step string) { t.Errorf("did %s", step) })
+		if !errors.Is(err, want) {
+			t.Errorf("files %q: %v, want %v", digest, err, want)
+		}
+	}
+	var digest string
+	if err := conn.QueryRow(t.Context(), "SELECT comment FROM system.columns WHERE database = currentDatabase() AND "+
+		"table = 'schema_migrations' AND name = 'version'").Scan(&digest); err != nil || len(digest) != 64 {
+		t.Errorf("the files of a migrated schema are %q, %v", digest, err)
+	}
 	for _, statement := range []string{
 		"INSERT INTO schema_migrations (version, dirty, sequence) SELECT max(version) + 1, 0, max(sequence) + 1 " +
 			"FROM schema_migrations",
