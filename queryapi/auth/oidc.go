@@ -44,7 +44,7 @@ var (
 
 	// ErrMember refuses an invitation of a user who is in an organization.
 	ErrMember = problem.New(problem.Conflict,
-		"You are in an organization already. To join another one, leave it first: its administrator removes you.")
+		"You are in an organization already. To join another one, leave it first: sign in, Organization, Members.")
 )
 
 // An OIDC signs users in to the dashboard by an OpenID provider (OpenID Connect Core 1.0, code flow with PKCE). It is

@@ -1353,7 +1353,7 @@ CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.members FOR EACH ROW EXEC
 CREATE TRIGGER stay BEFORE UPDATE ON public.members FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.user_id IS DISTINCT FROM new.user_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.members FORCE ROW LEVEL SECURITY;
-CREATE POLICY deletes ON public.members FOR DELETE TO authenticated USING (((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank))));
+CREATE POLICY deletes ON public.members FOR DELETE TO authenticated USING ((((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id))) OR ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank)))));
 CREATE POLICY inserts ON public.members FOR INSERT TO authenticated WITH CHECK (((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank))));
 CREATE POLICY reads ON public.members FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
 CREATE POLICY service ON public.members FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);

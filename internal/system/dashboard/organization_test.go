@@ -91,6 +91,10 @@ func (d *dashboard) changesMembers(t *testing.T) {
 		t.Fatal(r.Stderr)
 	}
 	d.at(t, "/settings?tab=members", "Settings")
+	d.click(t, "Leave organization")
+	d.click(t, "Leave")
+	d.page.Await(t, alert+`?.startsWith("The last owner of an organization stays")`)
+	d.click(t, "Cancel")
 	d.pick(t, "Role of max@demo.example", "member")
 	role := func(email string) string {
 		return fmt.Sprintf(`([...document.querySelectorAll("select")].find((s) => s.ariaLabel == "Role of %s" && `+

@@ -16,6 +16,7 @@ export function Members({ session }: { session: Session }) {
   const [removing, remove] = useState<Member | null>(null)
   const { busy, failed, run } = useAction()
   const mayChange = (m: Member) => mayManage(session) && outranks(session, m.role)
+  const own = (m: Member) => m.id === session.userId
   return (
     <div class="stack">
       <Problem text={failed} />
@@ -25,7 +26,7 @@ export function Members({ session }: { session: Session }) {
             name="Members"
             title="Who signs in to this organization"
             rows={list}
-            own={(m) => m.id === session.userId}
+            own={own}
             columns={[
               { name: "E-mail", cell: (m) => m.email },
               {
@@ -39,18 +40,16 @@ export function Members({ session }: { session: Session }) {
               },
               { name: "State", cell: (m) => (m.is_active ? "active" : <span class="soft">disabled</span>) },
               { name: "Last sign-in", tight: true, cell: (m) => time(m.last_sign_in_at) },
-              ...(mayManage(session)
-                ? [{
-                    name: changes,
-                    number: true,
-                    cell: (m: Member) =>
-                      mayChange(m) && (
-                        <Button onClick={() => remove(m)} aria-label={`Remove ${m.email}`}>
-                          Remove
-                        </Button>
-                      ),
-                  }]
-                : []),
+              {
+                name: changes,
+                number: true,
+                cell: (m: Member) =>
+                  (own(m) || mayChange(m)) && (
+                    <Button onClick={() => remove(m)} aria-label={own(m) ? "Leave organization" : `Remove ${m.email}`}>
+                      {own(m) ? "Leave" : "Remove"}
+                    </Button>
+                  ),
+              },
             ]}
           />
         )}
@@ -58,12 +57,14 @@ export function Members({ session }: { session: Session }) {
       {mayManage(session) && <Invitations session={session} />}
       {removing && (
         <Confirm
-          title={`Remove ${removing.email}?`}
-          act="Remove"
+          title={own(removing) ? "Leave this organization?" : `Remove ${removing.email}?`}
+          act={own(removing) ? "Leave" : "Remove"}
           onClose={() => remove(null)}
           onAct={() => change("DELETE", removing)}
         >
-          They are signed out at once, and their API keys stop. What they made stays.
+          {own(removing)
+            ? "You are signed out at once, and your API keys stop. What you made stays. Only an invitation lets you in again."
+            : "They are signed out at once, and their API keys stop. What they made stays."}
         </Confirm>
       )}
     </div>
