@@ -138,6 +138,9 @@ func TestAnInvitationMakesAMember(t *testing.T) {
 	if got := bo.whoAmI(t); got != "Bo@example.com member" {
 		t.Errorf("signed in as %q", got)
 	}
+	if value[bool](t, w, "SELECT is_unproven FROM private.users WHERE email = 'Bo@example.com'") {
+		t.Error("a mailed link proves no address")
+	}
 	w.client().signIn(t, "bo@example.com", otherPassword).is(t, "sign in later", http.StatusNoContent)
 	bo.get(t, link).is(t, "a used link", http.StatusNotFound, gone)
 	bo.submit(t, link, otherPassword).is(t, "a used link", http.StatusNotFound, gone)

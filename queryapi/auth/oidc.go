@@ -223,6 +223,10 @@ func nextOf(err error) string {
 		return "ask whether the provider gave the address to somebody else: the account here has another sub. If " +
 			"it is the same person, remove the account by answerscope user remove and invite them again"
 	}
+	if _, stays := errors.AsType[postgres.ErrValue](err); stays {
+		return "an inviter may have made the account here, which is the last owner of an organization: give that " +
+			"another owner by answerscope user role, then let them sign in again"
+	}
 	return ""
 }
 

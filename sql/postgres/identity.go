@@ -25,6 +25,8 @@ type identityUser struct {
 	// IsAnother means that the user was found by the email, and is somebody else at the issuer.
 	IsAnother bool `db:"is_another"`
 	IsMember  bool `db:"is_member"`
+	// IsUnproven means that another organization may have made the account, and nobody has proven to be its address.
+	IsUnproven bool `db:"is_unproven"`
 }
 
 var (
@@ -36,15 +38,16 @@ var (
 )
 
 // SignInByIdentity finds the user of an identity, or the one with its email, who is then linked to it. A new one is
-// made for an invitation, or as a viewer of an organization. ErrNotFound if there is none, or they may not sign in,
-// ErrOtherIdentity, ErrNoOrganization; ErrConflict if an invited user is in an organization.
+// made for an invitation, or as a viewer of an organization, also in place of an unproven one. ErrNotFound if there is
+// none, or they may not sign in, ErrOtherIdentity, ErrNoOrganization; ErrConflict if an invited user is in an
+// organization; ErrValue if an unproven one is the last owner of theirs.
 func (db *DB) SignInByIdentity(ctx context.Context, i ExternalIdentity) (user uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		// Of two at once that come by one email, the second finds what the first has linked.
 		if err := exec(ctx, tx, "lock", "sign-in at "+i.Issuer+" of "+strings.ToLower(i.Email)); err != nil {
 			return err
 		}
-		u, err := queryOne[identityUser](ctx, tx, "identity_user", i.Issuer, i.Subject, i.Email)
+		u, err := queryOne[identityUser](ctx, tx, "identity_user", i.Issuer, i.Subject, i.Email, i.Organization)
 		isNew := errors.Is(err, ErrNotFound)
 		switch {
 		case isNew:
@@ -55,10 +58,17 @@ func (db *DB) SignInByIdentity(ctx context.Context, i ExternalIdentity) (user uu
 			return ErrNotFound
 		case u.IsAnother:
 			return ErrOtherIdentity
+		case u.IsUnproven:
+			isNew, u = true, identityUser{ID: uuid.Must(uuid.NewV4()), IsUnproven: true}
 		}
 		user = u.ID
 		if err := exec(ctx, tx, "set_actor", user); err != nil {
 			return err
+		}
+		if u.IsUnproven {
+			if err := execOne(ctx, tx, "remove_user", i.Email); err != nil {
+				return err
+			}
 		}
 		if !u.IsMember {
 			err = i.join(ctx, tx, user, isNew)

@@ -33,7 +33,7 @@ type NewMail struct {
 
 // add makes the link, which voids earlier ones of the subject.
 func (l NewLink) add(ctx context.Context, tx Tx, kind string, organization, subject uuid.UUID) error {
-	if err := exec(ctx, tx, "add_link", l.Hash[:], organization, kind, subject, l.Life); err != nil {
+	if err := exec(ctx, tx, "add_link", l.Hash[:], organization, kind, subject, l.Life, l.Mail == nil); err != nil {
 		return err
 	}
 	return l.Mail.add(ctx, tx, organization)

@@ -308,6 +308,7 @@ CREATE TABLE private.one_time_links (
     expires_at timestamp with time zone NOT NULL,
     used_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
+    is_shown boolean NOT NULL DEFAULT false,
     CONSTRAINT one_time_links_pkey PRIMARY KEY (hash),
     CONSTRAINT one_time_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT one_time_links_hash_length CHECK ((octet_length(hash) = 32)),
@@ -319,6 +320,7 @@ CREATE INDEX one_time_links_subject_idx ON private.one_time_links USING btree (s
 COMMENT ON TABLE private.one_time_links IS 'Links that work once.';
 COMMENT ON COLUMN private.one_time_links.hash IS 'SHA-256 of the token in the link.';
 COMMENT ON COLUMN private.one_time_links.subject IS 'The invitation, the user, or the subscription.';
+COMMENT ON COLUMN private.one_time_links.is_shown IS 'No mail had it: who made it has seen it.';
 CREATE TRIGGER limit_rows BEFORE INSERT ON private.one_time_links FOR EACH ROW WHEN ((new.kind <> 'password_reset'::text)) EXECUTE FUNCTION private.limit_rows('20', 'at most 20 new addresses an hour: try again later', 'r.organization_id = ($1).organization_id AND r.kind = ($1).kind AND r.created_at > now() - INTERVAL ''1 hour''', 'AS429');
 ALTER TABLE private.one_time_links ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.one_time_links FORCE ROW LEVEL SECURITY;
@@ -811,6 +813,7 @@ CREATE TABLE private.users (
     user_metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    is_unproven boolean NOT NULL DEFAULT false,
     CONSTRAINT users_pkey PRIMARY KEY (id),
     CONSTRAINT users_email_key UNIQUE (email),
     CONSTRAINT users_email_form CHECK (((char_length((email)::text) <= 320) AND ((email)::text ~ '^[^@[:space:]]+@[^@[:space:]]+$'::text))),
@@ -820,6 +823,7 @@ CREATE TABLE private.users (
 ALTER TABLE private.users OWNER TO answerscope_owner;
 COMMENT ON TABLE private.users IS 'People who sign in, or whose keys do.';
 COMMENT ON COLUMN private.users.password_hash IS 'argon2id, as a PHC string; null for a user of another identity provider.';
+COMMENT ON COLUMN private.users.is_unproven IS 'Made by the link of an inviter who has seen it, and not yet proven by an identity or a reset.';
 CREATE TRIGGER emit BEFORE DELETE ON private.users FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER log_audit_delete BEFORE DELETE ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();

@@ -7,7 +7,7 @@ WITH link AS (
       AND kind = 'invitation'
       AND used_at IS NULL
       AND expires_at > now()
-    RETURNING subject
+    RETURNING subject, is_shown
 ), accepted AS (
     UPDATE public.invitations AS i
     SET accepted_at = now()
@@ -16,13 +16,14 @@ WITH link AS (
       AND i.email OPERATOR(private.=) $2::text::private.citext
       AND i.revoked_at IS NULL
       AND greatest(private.rank(i.role), private.rank('admin')) <= private.rank_of_inviter(i)
-    RETURNING i.organization_id, i.email, i.role
+    RETURNING i.organization_id, i.email, i.role, link.is_shown AND i.invited_by IS NOT NULL AS is_unproven
 ), added AS (
-    INSERT INTO private.users (id, email, password_hash)
+    INSERT INTO private.users (id, email, password_hash, is_unproven)
     SELECT
         $3,
         email,
-        nullif($5::text, '')
+        nullif($5::text, ''),
+        is_unproven
     FROM accepted
     WHERE $4
 )

@@ -15,9 +15,11 @@ WITH linked AS (
       AND revoked_at IS NULL
 ), cleared AS (
     UPDATE private.users
-    SET password_hash = NULL
+    SET
+        password_hash = NULL,
+        is_unproven = false
     WHERE id = $3
-      AND password_hash IS NOT NULL
+      AND (password_hash IS NOT NULL OR is_unproven)
 )
 SELECT private.log_audit('identity linked', m.organization_id, u.email::text || ' to ' || $1)
 FROM private.users AS u

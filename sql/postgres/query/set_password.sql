@@ -1,7 +1,9 @@
 -- set_password: replaces the password hash of the user with the email $1, and ends their sessions.
 WITH changed AS (
     UPDATE private.users
-    SET password_hash = $2::text
+    SET
+        password_hash = $2::text,
+        is_unproven = false
     WHERE email OPERATOR(private.=) $1::text::private.citext
     RETURNING id
 ), ended AS (
