@@ -28,7 +28,7 @@ import (
 // Models lists the requested slugs that the simulator answers to; "" is the first.
 var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus", "sim-dorado"}
 
-// The simulator as three platforms, at the made-up price of usage.
+// The simulator as three platforms. Nobody pays for it, so it must use up no budget of cost.
 var (
 	Description         = describe(platform.Simulator, "Simulator")
 	ShoppingDescription = describe(platform.SimulatorShopping, "Simulator, shopping")
@@ -37,10 +37,7 @@ var (
 
 func describe(slug, name string) platform.Description {
 	d := platform.Description{Slug: slug, Name: name, TakesRegion: true}
-	price := platform.Price{
-		Currency: "USD", Date: "2026-11-01",
-		PerMillionInputTokens: "2", PerMillionOutputTokens: "8", PerThousandSearches: "5",
-	}
+	price := platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "0"}
 	for _, model := range Models {
 		d.Models = append(d.Models, platform.Model{
 			Slug: model, Typical: event.Usage{InputTokens: 50, OutputTokens: 250, Searches: 2}, Price: &price,
@@ -155,15 +152,12 @@ func (s *Simulator) write(q platform.Question, reply *platform.Reply) {
 	reply.Citations, reply.SearchQueries, reply.Products = d.citations, d.queries(), d.products
 }
 
-// usage counts four bytes a token and a made-up price, in millionths of a dollar.
+// usage counts four bytes a token.
 func usage(q platform.Question, r platform.Reply) *event.Usage {
-	u := &event.Usage{
+	return &event.Usage{
 		InputTokens: int64(40 + len(q.Text)/4), OutputTokens: int64(len(r.Text) / 4),
-		Searches: int64(len(r.SearchQueries)),
+		Searches: int64(len(r.SearchQueries)), CostUSD: "0",
 	}
-	millionths := 2*u.InputTokens + 8*u.OutputTokens + 5000*u.Searches
-	u.CostUSD = fmt.Sprintf("%d.%06d", millionths/1_000_000, millionths%1_000_000)
-	return u
 }
 
 func raw(r platform.Reply) []byte {

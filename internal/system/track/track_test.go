@@ -109,6 +109,11 @@ func TestATrackingJobLandsInTheFigures(t *testing.T) {
 			t.Errorf("after job %d and %d requests: %s", n+1, o.asked.Load(), summary)
 		}
 	}
+	var paid, free float64 // nobody pays for the simulator
+	if err := k.DB.QueryRow(t.Context(), "SELECT sum(cost) FILTER (WHERE platform = 'openai'), sum(cost) FILTER (WHERE "+
+		"platform = 'simulator') FROM private.spending").Scan(&paid, &free); err != nil || paid == 0 || free != 0 {
+		t.Errorf("openai cost %g, the simulator %g: %v", paid, free, err)
+	}
 	k.checkRefusals(t)
 	k.checkCron(t)
 	k.checkDeadLetter(t)
