@@ -59,7 +59,7 @@ type DB struct {
 	*pgxpool.Pool
 	sinkLocks       *pgxpool.Pool // connections that hold a shared sink lock, so that Pool stays free for statements
 	sinkLockTimeout time.Duration // of every question about the sink lock
-	maxQueuedRuns   int           // of an organization
+	queueLimit      trackingQueue // of an organization
 }
 
 // Close closes every connection once it is idle.
@@ -118,7 +118,7 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	return &DB{pool, sinkLocks, 10 * time.Second, maxQueuedRuns}, nil
+	return &DB{pool, sinkLocks, 10 * time.Second, queueLimit}, nil
 }
 
 // Reach checks that the server answers on the pool and accepts a new connection: a stopped server, or one behind a

@@ -137,7 +137,7 @@ func (db *DB) StartTracking(
 		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
 			return err
 		}
-		if err := checkQueue(ctx, tx, n, db.maxQueuedRuns); err != nil {
+		if err := checkQueue(ctx, tx, n, db.queueLimit); err != nil {
 			return err
 		}
 		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job",
@@ -160,18 +160,32 @@ func (db *DB) StartTracking(
 	return job, wrap(err, "start tracking of brand %s", n.BrandID)
 }
 
-// maxQueuedRuns is how many runs of an organization may wait to be asked: more are a day's work of any account, and a
-// gigabyte of rows.
-const maxQueuedRuns = 500_000
+// A trackingQueue counts what an organization has started and what has not ended.
+type trackingQueue struct {
+	Runs int `db:"runs"` // that wait to be asked
+	Jobs int `db:"jobs"`
+}
+
+// queueLimit bounds an organization: more runs are a day's work of any account, and a gigabyte of rows; more jobs would
+// leave other organizations none of the thousand that a process works on at once.
+var queueLimit = trackingQueue{Runs: 500_000, Jobs: 500}
 
 // checkQueue returns ErrLimit if the queue of an organization has no room for a job.
-func checkQueue(ctx context.Context, tx Tx, n NewTracking, limit int) error {
-	queued, err := queryOne[int](ctx, tx, "queued_runs", n.OrganizationID, limit)
-	if err == nil && queued+len(n.Runs) > limit {
-		err = ErrLimit{fmt.Sprintf("at most %d runs of an organization wait to be asked, and %d do: cancel jobs, or "+
-			"wait until some have ended", limit, queued), true}
+func checkQueue(ctx context.Context, tx Tx, n NewTracking, limit trackingQueue) error {
+	queue, err := queryOne[trackingQueue](ctx, tx, "tracking_queue", n.OrganizationID, limit.Runs)
+	refuse := func(limit int, what string, count int) error {
+		return ErrLimit{fmt.Sprintf("at most %d %s, and %d do: cancel jobs, or wait until some have ended", limit, what,
+			count), true}
 	}
-	return err
+	switch {
+	case err != nil:
+		return err
+	case queue.Runs+len(n.Runs) > limit.Runs:
+		return refuse(limit.Runs, "runs of an organization wait to be asked", queue.Runs)
+	case queue.Jobs >= limit.Jobs:
+		return refuse(limit.Jobs, "jobs of an organization run at once", queue.Jobs)
+	}
+	return nil
 }
 
 // equivalentJob finds the job with the same key or plan, which a start returns, or ErrNotFound.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,21 +98,29 @@ func TestAStartThatIsRepeatedReturnsItsJob(t *testing.T) {
 func TestAnOrganizationsQueueHasALimit(t *testing.T) {
 	t.Parallel()
 	db := openMigrated(t)
-	db.SetMaxQueuedRuns(3)
+	db.SetQueueLimit(3, 2)
 	organization, brand := addedBrand(t, db)
 	otherOrganization, otherBrand := addedBrand(t, db)
 	job := start(t, db, newTracking(organization, brand, 2))
-	_, err := db.StartTracking(t.Context(), newTracking(organization, brand, 2),
-		func(Tx, uuid.UUID) error { return nil })
-	if limit, full := errors.AsType[ErrLimit](err); !full || !limit.IsShort {
-		t.Errorf("a fourth run: %v", err)
+	refused := func(runs int, want string) {
+		t.Helper()
+		_, err := db.StartTracking(t.Context(), newTracking(organization, brand, runs),
+			func(Tx, uuid.UUID) error { return nil })
+		if limit, full := errors.AsType[ErrLimit](err); !full || !limit.IsShort || !strings.Contains(limit.Text, want) {
+			t.Errorf("%d runs more: %v, want %s", runs, err, want)
+		}
 	}
-	start(t, db, newTracking(organization, brand, 1))
+	refused(2, "at most 3 runs of an organization wait to be asked, and 2 do")
+	second := start(t, db, newTracking(organization, brand, 1))
 	start(t, db, newTracking(otherOrganization, otherBrand, 3))
 	if _, err := db.ClaimTracking(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.CancelTracking(t.Context(), organization, job); err != nil {
+		t.Fatal(err)
+	}
+	refused(2, "at most 2 jobs of an organization run at once, and 2 do") // the worker has still to end the first
+	if err := db.CancelTracking(t.Context(), organization, second); err != nil {
 		t.Fatal(err)
 	}
 	start(t, db, newTracking(organization, brand, 2))

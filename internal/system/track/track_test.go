@@ -110,8 +110,9 @@ func TestATrackingJobLandsInTheFigures(t *testing.T) {
 		}
 	}
 	var paid, free float64 // nobody pays for the simulator
-	if err := k.DB.QueryRow(t.Context(), "SELECT sum(cost) FILTER (WHERE platform = 'openai'), sum(cost) FILTER (WHERE "+
-		"platform = 'simulator') FROM private.spending").Scan(&paid, &free); err != nil || paid == 0 || free != 0 {
+	const costs = `SELECT sum(cost) FILTER (WHERE platform = 'openai'), sum(cost) FILTER (WHERE platform = 'simulator')
+		FROM private.spending`
+	if err := k.DB.QueryRow(t.Context(), costs).Scan(&paid, &free); err != nil || paid == 0 || free != 0 {
 		t.Errorf("openai cost %g, the simulator %g: %v", paid, free, err)
 	}
 	k.checkRefusals(t)
