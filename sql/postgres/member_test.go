@@ -84,7 +84,8 @@ func TestNobodyRaisesARoleAboveTheirOwn(t *testing.T) {
 			if (got.rows == 1) != allowed {
 				t.Errorf("%s makes a viewer %s: %+v", role, other, got)
 			}
-			got = w.user(t, u, "DELETE FROM public.members WHERE role = $1 AND user_id <> $2", other, second.ID)
+			got = w.user(t, u, "DELETE FROM public.members WHERE role = $1 AND user_id <> $2 RETURNING id", other,
+				second.ID)
 			if (got.rows == 1) != (allowed || rank == mine) { // their own row: everyone leaves
 				t.Errorf("%s removes a member who is %s: %+v", role, other, got)
 			}
