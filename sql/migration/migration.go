@@ -1,4 +1,4 @@
-// Package migration says which numbered files have made a schema.
+// Package migration lists and compares the numbered files that make a schema.
 package migration
 
 import (

@@ -2,12 +2,12 @@ package postgres
 
 import "context"
 
-// CronEventRan reports whether an event has started what was due. An event without an id, "", never has.
+// CronEventRan reports whether an event has started the due runs. An event without an id, "", never has.
 func (db *DB) CronEventRan(ctx context.Context, event string) (bool, error) {
 	return queryOne[bool](ctx, db, "cron_event_ran", event)
 }
 
-// AddCronEvent stores that an event has started what was due.
+// AddCronEvent stores that an event has started the due runs.
 func (db *DB) AddCronEvent(ctx context.Context, event string) error {
 	return exec(ctx, db, "add_cron_event", event)
 }

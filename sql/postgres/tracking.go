@@ -160,7 +160,7 @@ func (db *DB) StartTracking(
 	return job, wrap(err, "start tracking of brand %s", n.BrandID)
 }
 
-// A trackingQueue counts what an organization has started and what has not ended.
+// A trackingQueue counts the runs and jobs of an organization that have not ended.
 type trackingQueue struct {
 	Runs int `db:"runs"` // that wait to be asked
 	Jobs int `db:"jobs"`

@@ -176,7 +176,7 @@ func (a *answer) list(o wire.Object, path string) []any {
 	return list
 }
 
-// require checks that an object has a list which is there even where it is empty.
+// require checks that an object has a list, which providers send also when it is empty.
 func (a *answer) require(o wire.Object, list string) {
 	if _, has := o[list]; !has {
 		a.changed("the answer has no list %s", list)

@@ -28,7 +28,7 @@ import (
 // Models lists the requested slugs that the simulator answers to; "" is the first.
 var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus", "sim-dorado"}
 
-// The simulator as three platforms. Nobody pays for it, so it must use up no budget of cost.
+// The simulator has three platforms, which cost nothing and use up no budget.
 var (
 	Description         = describe(platform.Simulator, "Simulator")
 	ShoppingDescription = describe(platform.SimulatorShopping, "Simulator, shopping")

@@ -52,7 +52,7 @@ func requireSecret(secret string) fiber.Handler {
 	}
 }
 
-// refuseUnset says which setting is missing. A problem of this kind would be in the log as a failure, whoever asks.
+// refuseUnset names the missing setting. A problem of this kind would be in the log as a failure of ours.
 func refuseUnset(c *fiber.Ctx, message string) error {
 	return c.Status(http.StatusServiceUnavailable).JSON(fiber.Map{"error": message})
 }
