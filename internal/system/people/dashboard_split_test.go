@@ -54,7 +54,7 @@ func TestTheDashboardBesideTheTrackingServer(t *testing.T) {
 			t.Errorf("the budget %s: %d %s", body, status, answer)
 		}
 	}
-	if status, body := run.AskAsPage(t, cookies[identity.Viewer], "GET", near.URL+budgets+"?x=1", ""); status != 200 ||
+	if status, body := run.AskAsPage(t, cookies[identity.Viewer], "GET", near.URL+budgets, ""); status != 200 ||
 		!strings.Contains(body,
 			`"platform":"openai","runsPerDay":7,"runsPerMonth":null,"costPerDay":null,"costPerMonth":"2.5"`) {
 		t.Errorf("the budgets: %d %s", status, body)

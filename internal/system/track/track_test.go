@@ -332,7 +332,7 @@ func TestTrackAlone(t *testing.T) {
 	}
 	got := run.Must(t, env, "track", "lumen", "--org", "acme", "--platforms", "simulator",
 		"--models", "sim-atlas,sim-borealis")
-	if !strings.HasPrefix(got, "completed: 2 of 2 answered; 0.0") {
+	if !strings.HasPrefix(got, "completed: 2 of 2 answered; 0 USD") {
 		t.Errorf("track printed %s", got)
 	}
 	if exported := run.Must(t, env, "export", "--org", "acme",
