@@ -18,10 +18,10 @@ WITH
             arrayPushFront(citations.competitor_id, brand_id) AS competitor,
             arrayPushFront(citations.listed_type, '') AS listed,
             arrayPushFront(arrayEnumerateUniq(citations.cited, citations.domain), 1) AS nth
-        WHERE organization_id = {organization_id:UUID}
+        PREWHERE organization_id = {organization_id:UUID} -- WHERE is for the rows of ARRAY JOIN
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answered
+        WHERE answered
           AND NOT endsWith(platform, '-shopping')
           AND answerscope_matches_code({platforms:Array(String)}, platform)
           AND answerscope_matches_code({models:Array(String)}, model)
@@ -58,10 +58,10 @@ WITH
             citations.domain AS domain,
             citations.cited AS is_cited,
             arrayEnumerateUniq(citations.cited, citations.domain) AS nth
-        WHERE organization_id = {organization_id:UUID}
+        PREWHERE organization_id = {organization_id:UUID} -- WHERE is for the rows of ARRAY JOIN
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answered
+        WHERE answered
           AND NOT endsWith(platform, '-shopping')
           AND answerscope_matches_code({platforms:Array(String)}, platform)
           AND answerscope_matches_code({models:Array(String)}, model)
