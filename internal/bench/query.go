@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -24,18 +26,19 @@ var asking = struct {
 	time      time.Duration // of one way in a round
 }{
 	data:   data{brands: 200, days: 365, visits: 27, samples: 10},
-	window: 90, questions: 100, rounds: 15, time: 500 * time.Millisecond,
+	window: 90, questions: 50, rounds: 6, time: 400 * time.Millisecond,
 }
 
 // query measures every endpoint of /api/v1 that asks the warehouse, over HTTP with a key, each with its default
 // parameters, a random brand and a random window of 90 days:
 //
-//   - at two clients p50, p95 and p99 over 10 M answers, and the growth of p50 beside 1 M answers: of the same prompts,
-//     URLs and brands, a tenth of the samples;
+//   - at two clients p50, p95 and p99 over 10 M answers, the ratio of p50 to that of bare sums of the same rows (over),
+//     and its growth beside 1 M answers: of the same prompts, URLs and brands, a tenth of the samples;
 //   - at eight clients p50, and its ratio to the driver's, which asks the same views with the same parameters without the
 //     service.
 //
-// Verdicts on changes are measured on a brand that is asked daily, with all rows, and repeated from the cache.
+// Verdicts on changes are measured on a brand that is asked daily, with all rows, and repeated from the cache. So is the
+// summary of other brands while visits and answers land five times a second.
 //
 // Of a pair both are measured in the same minutes, in alternation, after every question was asked once.
 func query(ctx context.Context, o Options, s *stack, r *Result) error {
@@ -48,8 +51,9 @@ func query(ctx context.Context, o Options, s *stack, r *Result) error {
 		return fmt.Errorf("count answers: %w", err)
 	}
 	r.Figures["answers"] = float64(answers)
-	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8s %8s %8s %8s %8s   %8s %8s %8s", "ms of "+fmt.Sprint(asking.window)+" days",
-		"p50", "p95", "p99", "p50@1/10", "growth", "8: p50", "driver", "ratio"))
+	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8s %8s %8s %8s %8s %8s %8s   %8s %8s %8s",
+		fmt.Sprintf("ms of %d days", asking.window),
+		"p50", "p95", "p99", "bare", "over", "p50@1/10", "growth", "8: p50", "driver", "ratio"))
 	for _, e := range st.endpoints {
 		o.Progress("  %s", e.path)
 		if err := st.measure(ctx, r, e); err != nil {
@@ -63,7 +67,11 @@ func query(ctx context.Context, o Options, s *stack, r *Result) error {
 		}
 	}
 	o.Progress("  suggestions")
-	return st.measureSuggestions(ctx, r)
+	if err := st.measureSuggestions(ctx, r); err != nil {
+		return err
+	}
+	o.Progress("  repeated while batches land")
+	return st.measureRepeated(ctx, r)
 }
 
 // A stage is what is asked: a service over the warehouse that has a tenth of the samples, one over the whole one, and
@@ -72,7 +80,9 @@ type stage struct {
 	tenth, whole *service
 	caching      *service // over the whole one; it keeps bodies
 	daily        brand    // is asked daily
+	db           *postgres.DB
 	driver       *clickhouse.Conn
+	brands       []brand
 	questions    []question
 	endpoints    []endpoint
 }
@@ -103,8 +113,8 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stag
 	if err := fill(ctx, tenth, less, progress); err != nil {
 		return nil, err
 	}
-	st := &stage{daily: daily, questions: questions(asking.questions, brands, asking.days, asking.window)}
-	if st.endpoints, err = s.learn(ctx, db, whole, st.questions); err != nil {
+	st := &stage{daily: daily, db: db, brands: brands, questions: questions(asking.questions, brands, asking.days, asking.window)}
+	if st.endpoints, err = s.learn(ctx, db, whole, st); err != nil {
 		return nil, err
 	}
 	if st.tenth, err = s.serve(ctx, db, tenth, metrics.Config{}); err != nil {
@@ -157,13 +167,15 @@ func (st *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 			return at.ask(ctx, client, e.path, st.questions[i%len(st.questions)], io.Discard)
 		}
 	}
-	byDriver := func(_ context.Context, i int) error { return replay(st.driver, e.asked[i%len(e.asked)]) }
-
-	alone, err := alternate(ctx, few, asking.questions, asking.rounds, asking.time, overHTTP(st.whole), overHTTP(st.tenth))
+	byDriver := func(calls [][]call) way {
+		return func(_ context.Context, i int) error { return replay(st.driver, calls[i%len(calls)]) }
+	}
+	alone, err := alternate(ctx, few, asking.questions, asking.rounds, asking.time,
+		overHTTP(st.whole), byDriver(e.bare), overHTTP(st.tenth))
 	if err != nil {
 		return err
 	}
-	busy, err := alternate(ctx, many, asking.questions, asking.rounds, asking.time, overHTTP(st.whole), byDriver)
+	busy, err := alternate(ctx, many, asking.questions, asking.rounds, asking.time, overHTTP(st.whole), byDriver(e.asked))
 	if err != nil {
 		return err
 	}
@@ -172,8 +184,10 @@ func (st *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 		r.Figures[fmt.Sprintf("%s_p%d_ms", name, p)] = percentile(alone[0], float64(p))
 	}
 	r.Figures[name+"_eight_p50_ms"] = percentile(busy[0], 50)
-	r.Ceilings[name+"_tenth_p50_ms"] = percentile(alone[1], 50)
+	r.Ceilings[name+"_bare_p50_ms"] = percentile(alone[1], 50)
+	r.Ceilings[name+"_tenth_p50_ms"] = percentile(alone[2], 50)
 	r.Ceilings[name+"_driver_p50_ms"] = percentile(busy[1], 50)
+	r.Ratios[name+"_over_bare"] = r.Figures[name+"_p50_ms"] / r.Ceilings[name+"_bare_p50_ms"]
 	r.Ratios[name+"_growth"] = r.Figures[name+"_p50_ms"] / r.Ceilings[name+"_tenth_p50_ms"]
 	r.Ratios[name+"_driver_p50"] = r.Figures[name+"_eight_p50_ms"] / r.Ceilings[name+"_driver_p50_ms"]
 
@@ -182,8 +196,10 @@ func (st *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 	if name != "citations" { // its rows are what grows
 		r.Ratios["growth"] = max(r.Ratios["growth"], r.Ratios[name+"_growth"])
 	}
-	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f %8.1f %8.1f %8.2f   %8.1f %8.1f %8.2f", name,
-		r.Figures[name+"_p50_ms"], r.Figures[name+"_p95_ms"], r.Figures[name+"_p99_ms"], r.Ceilings[name+"_tenth_p50_ms"], r.Ratios[name+"_growth"],
+	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f %8.1f %8.1f %8.2f %8.1f %8.2f   %8.1f %8.1f %8.2f", name,
+		r.Figures[name+"_p50_ms"], r.Figures[name+"_p95_ms"], r.Figures[name+"_p99_ms"],
+		r.Ceilings[name+"_bare_p50_ms"], r.Ratios[name+"_over_bare"],
+		r.Ceilings[name+"_tenth_p50_ms"], r.Ratios[name+"_growth"],
 		r.Figures[name+"_eight_p50_ms"], r.Ceilings[name+"_driver_p50_ms"], r.Ratios[name+"_driver_p50"]))
 	return nil
 }
@@ -226,6 +242,64 @@ func (st *stage) measureSuggestions(ctx context.Context, r *Result) error {
 	r.Figures["suggestions_p50_ms"], r.Figures["suggestions_p95_ms"] = p50, p95
 	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f   250 of each brand, a page of 50", "suggestions", p50, p95))
 	return nil
+}
+
+// measureRepeated adds the figures of ten summaries that are repeated while five batches of visits, or of other brands'
+// answers, land each second.
+func (st *stage) measureRepeated(ctx context.Context, r *Result) error {
+	client := newClient(few)
+	defer client.CloseIdleConnections()
+	var others []question // than the first two brands, whose answers land
+	for _, q := range st.questions {
+		if q.brand != st.brands[0] && q.brand != st.brands[1] && len(others) < 10 {
+			others = append(others, q)
+		}
+	}
+	for topic, statement := range map[string]string{postgres.TopicVisits: insertVisits, postgres.TopicAnswers: insertAnswers} {
+		var took [][]time.Duration
+		err := beside(ctx, func(ctx context.Context) error { return st.land(ctx, topic, statement) },
+			func(ctx context.Context) (err error) {
+				took, err = alternate(ctx, few, len(others), 1, 10*time.Second, func(ctx context.Context, i int) error {
+					return st.caching.ask(ctx, client, api+"visibility-summary", others[i%len(others)], io.Discard)
+				})
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		name, p50, p95 := "repeated-beside-"+topic, percentile(took[0], 50), percentile(took[0], 95)
+		r.Figures[name+"_p50_ms"], r.Figures[name+"_p95_ms"] = p50, p95
+		r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f   the summary, five batches a second", name, p50, p95))
+	}
+	return nil
+}
+
+// land lands a small batch of the first two brands five times a second, as a sink does, until ctx ends.
+func (st *stage) land(ctx context.Context, topic, statement string) error {
+	brands := []uuid.UUID{st.brands[0].id, st.brands[1].id}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		lock, err := st.db.LockSinksShared(ctx, 0)
+		if err == nil {
+			if err = lock.Start(ctx, topic, 0, brands); err == nil {
+				day := firstDay.AddDate(0, 0, i%asking.days) // a repeated block would be dropped
+				err = st.driver.Exec(ctx, statement, data{brands: 1, visits: 3, samples: 1}.params(day, 1)...)
+			}
+			if err == nil {
+				lock.Landed()
+			}
+			lock.Release()
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("land %s: %w", topic, err)
+		}
+	}
 }
 
 // A way of asking the i-th question.

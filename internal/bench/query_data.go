@@ -220,17 +220,20 @@ const atOnce = 2
 var landing = []string{"answers", "visits", "crawls"}
 
 func fillDays(ctx context.Context, warehouse *clickhouse.Conn, d data, from time.Time, days int) error {
-	for _, of := range []struct {
-		statement, parameter string
-		value                int
-	}{{insertAnswers, "samples", d.samples}, {insertVisits, "visits", d.visits}, {insertCrawls, "crawls", d.visits}} {
-		err := warehouse.Exec(ctx, of.statement, driver.Named(of.parameter, of.value), driver.Named("first_day", string(clickhouse.DayOf(from))),
-			driver.Named("days", days), driver.Named("brands", d.brands))
-		if err != nil {
-			return fmt.Errorf("%s: %w", of.parameter, err)
+	for topic, statement := range map[string]string{"answers": insertAnswers, "visits": insertVisits, "crawls": insertCrawls} {
+		if err := warehouse.Exec(ctx, statement, d.params(from, days)...); err != nil {
+			return fmt.Errorf("%s: %w", topic, err)
 		}
 	}
 	return nil
+}
+
+// params are those of the statements that insert some days.
+func (d data) params(from time.Time, days int) []any {
+	return []any{
+		driver.Named("samples", d.samples), driver.Named("visits", d.visits), driver.Named("crawls", d.visits),
+		driver.Named("first_day", string(clickhouse.DayOf(from))), driver.Named("days", days), driver.Named("brands", d.brands),
+	}
 }
 
 // merge merges every table but the landing ones to one part a month.

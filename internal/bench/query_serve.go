@@ -127,13 +127,14 @@ var errNoQuestion = errors.New("the endpoint takes no brand")
 type endpoint struct {
 	path  string
 	asked [][]call
+	bare  [][]call // sums of the same rows
 }
 
 func (e endpoint) name() string { return strings.TrimPrefix(e.path, api) }
 
 // learn asks every path every question over a recorder, and returns those that asked the warehouse, so that the bench
 // needs no list of endpoints and of the views that they run.
-func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, all []question) ([]endpoint, error) {
+func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, st *stage) ([]endpoint, error) {
 	r := &recorder{Server: warehouse.Server}
 	at, err := s.serve(ctx, db, &clickhouse.Conn{Server: r}, metrics.Config{})
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhous
 	}
 	for _, path := range slices.Sorted(slices.Values(paths)) {
 		e := endpoint{path: path}
-		for _, q := range all {
+		for _, q := range st.questions {
 			err := at.ask(ctx, client, path, q, io.Discard)
 			if errors.Is(err, errNoQuestion) {
 				break
@@ -156,15 +157,31 @@ func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhous
 			if err != nil {
 				return nil, err
 			}
-			if calls := r.take(); len(calls) > 0 {
-				e.asked = append(e.asked, calls)
+			calls := r.take()
+			if len(calls) == 0 {
+				continue
 			}
+			bare, err := bareCalls(calls, q, st.brandsOf(path, q))
+			if err != nil {
+				return nil, err
+			}
+			e.asked, e.bare = append(e.asked, calls), append(e.bare, bare)
 		}
 		if len(e.asked) > 0 {
 			found = append(found, e)
 		}
 	}
 	return found, nil
+}
+
+// brandsOf returns the brands that an endpoint reads for a question.
+func (st *stage) brandsOf(path string, q question) (ids []string) {
+	for _, b := range st.brands {
+		if b == q.brand || path == api+"brands-overview" && b.organization == q.brand.organization {
+			ids = append(ids, b.id.String())
+		}
+	}
+	return ids
 }
 
 // newClient keeps as many connections as it has users.

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { inColumn, plural } from "../format.ts"
 import { Chart, Tip } from "./chart.tsx"
 import { signed } from "./chip.tsx"
@@ -8,12 +8,15 @@ import { hasValue } from "./lines.tsx"
 import type { Head, HeatProps, Mark } from "./marks.ts"
 
 const ends = [10, 25, 40, 60, 80] // of the ramp's steps
+const seenFirst = 40 // rows, which fill a screen; the others are drawn when these are painted
 
 // Heat is a table whose cells are coloured by their figures. Its cells are one tab stop; arrows go from cell to cell.
 export function Heat(chart: HeatProps) {
   const { rows, columns, cell, unit, scale, folded = [] } = chart
   const write = (value: number) => (scale === "gap" ? signed(value) : inColumn(value, unit))
   const [closed, close] = useState(new Set(folded))
+  const [limit, draw] = useState(seenFirst)
+  useEffect(() => draw(Number.POSITIVE_INFINITY), [])
   const groups = [...new Set(rows.map((row) => row.group ?? ""))].map((name) => ({
     name,
     members: rows.filter((row) => (row.group ?? "") === name),
@@ -62,9 +65,12 @@ export function Heat(chart: HeatProps) {
                     </tr>
                   )}
                   {!closed.has(group) &&
-                    members.map((row) => (
-                      <Row key={row.key} {...chart} write={write} row={row} at={open.indexOf(row)} grid={grid} marks={marks} />
-                    ))}
+                    members
+                      .map((row) => ({ row, at: open.indexOf(row) }))
+                      .filter(({ at }) => at < limit)
+                      .map(({ row, at }) => (
+                        <Row key={row.key} {...chart} write={write} row={row} at={at} grid={grid} marks={marks} />
+                      ))}
                 </tbody>
               ))}
             </table>

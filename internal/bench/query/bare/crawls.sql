@@ -1,0 +1,11 @@
+-- crawls: requests for each page.
+SELECT
+    host,
+    path,
+    sum(requests),
+    sum(verified)
+FROM crawl_daily
+WHERE organization_id = {organization_id:UUID}
+  AND brand_id IN {brands:Array(UUID)}
+  AND day BETWEEN {date_from:Date} AND {date_to:Date}
+GROUP BY host, path

@@ -1,0 +1,2 @@
+-- one: the least that a statement costs.
+SELECT 1
