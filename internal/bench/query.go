@@ -26,7 +26,7 @@ var asking = struct {
 	time      time.Duration // of one way in a round
 }{
 	data:   data{brands: 200, days: 365, visits: 27, samples: 10},
-	window: 90, questions: 50, rounds: 6, time: 400 * time.Millisecond,
+	window: 90, questions: 20, rounds: 4, time: 400 * time.Millisecond,
 }
 
 // query measures every endpoint of /api/v1 that asks the warehouse, over HTTP with a key, each with its default
