@@ -214,11 +214,10 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	return body.send(c)
 }
 
-// version returns the version of what a request depends on, or the zero one where nothing is cached. With replicas
-// nothing is: one that lags answers with data older than a version that is already known, and its body would serve until
-// the next.
+// version returns the version of what a request depends on, or the zero one where nothing is cached. A version is settled
+// once all replicas have what it stands for, so that each of them answers as any other.
 func (a *API) version(ctx context.Context, e endpoint, r request) (version postgres.WarehouseVersion, err error) {
-	if a.cache == nil || e.withoutWarehouse || a.warehouse.Replicated() {
+	if a.cache == nil || e.withoutWarehouse {
 		return version, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)

@@ -293,8 +293,8 @@ func busy(err error) error {
 	return err
 }
 
-// A WarehouseVersion is what results of the warehouse depend on. A result read after a version, from a warehouse without
-// replicas, is right as long as the version is the same, if it was settled.
+// A WarehouseVersion is what results of the warehouse depend on. A result read after a version is right as long as the
+// version is the same, if it was settled.
 type WarehouseVersion struct {
 	Changes int64 `db:"changes"` // of dimensions when the mirror has copied them, and repairs, purges and rebuilds
 	Batch   int64 `db:"batch"`   // the newest that may have changed rows
