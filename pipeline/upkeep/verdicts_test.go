@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -45,8 +47,9 @@ func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	brand, _, err := c.db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: slug, Slug: slug})
-	if err != nil {
+	brand := uuid.NewV5(uuid.NamespaceDNS, slug) // relabelling is drawn from the id
+	if _, err := c.db.Exec(t.Context(), "INSERT INTO public.brands (id, organization_id, name, slug) "+
+		"VALUES ($1, $2, $3, $3)", brand, o.ID, slug); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.warehouse.Exec(t.Context(), fmt.Sprintf(`
@@ -56,7 +59,7 @@ func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, pla
 			concat('platform-', toString(intDiv(number, %[3]d) %% %[4]d)),
 			toDate('%[6]s') - 1 - (intDiv(number, %[3]d * %[4]d) AS n), 1, 1, %[7]s
 		FROM numbers(%[3]d * %[4]d * %[5]d)`,
-		o.ID, brand.ID, prompts, platforms, days, day.Format(time.DateOnly), mentioned)); err != nil {
+		o.ID, brand, prompts, platforms, days, day.Format(time.DateOnly), mentioned)); err != nil {
 		t.Fatal(err)
 	}
 }
