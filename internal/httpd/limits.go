@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -85,41 +86,58 @@ func (l *CallerLimit) take(caller uuid.UUID, now time.Time) (remaining int, wait
 // they came. An organization with many requests thus takes its own time, and no database connections from the others.
 const requestsAtOnce = 4
 
-// Slots bounds the requests of each organization that are answered at once. The zero value is ready, and safe for
-// concurrent use.
+// Slots bounds the requests of each organization, or of each caller, that are answered at once. The zero value is
+// ready, and safe for concurrent use.
 type Slots struct {
-	mu            sync.Mutex
-	organizations map[uuid.UUID]*organizationSlots
+	AtOnce int64 // requests of one; 0: requestsAtOnce
+
+	mu     sync.Mutex
+	owners map[uuid.UUID]*ownerSlots
 }
 
-type organizationSlots struct {
+type ownerSlots struct {
 	free     *semaphore.Weighted
 	requests int // under way or waiting
 }
 
-// Acquire waits for a slot of an organization; release gives it to the organization's next request.
-func (s *Slots) Acquire(ctx context.Context, organization uuid.UUID) (release func(), err error) {
-	s.mu.Lock()
-	slots := s.organizations[organization]
-	if slots == nil {
-		if s.organizations == nil {
-			s.organizations = map[uuid.UUID]*organizationSlots{}
-		}
-		slots = &organizationSlots{free: semaphore.NewWeighted(requestsAtOnce)}
-		s.organizations[organization] = slots
-	}
-	slots.requests++
-	s.mu.Unlock()
-	leave := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if slots.requests--; slots.requests == 0 {
-			delete(s.organizations, organization)
-		}
-	}
-	if err := slots.free.Acquire(ctx, 1); err != nil {
+// Acquire waits for a slot of an owner; release gives it to the owner's next request.
+func (s *Slots) Acquire(ctx context.Context, owner uuid.UUID) (release func(), err error) {
+	free, leave := s.enter(owner)
+	if err := free.Acquire(ctx, 1); err != nil {
 		leave()
 		return nil, err
 	}
-	return func() { slots.free.Release(1); leave() }, nil
+	return func() { free.Release(1); leave() }, nil
+}
+
+// TryAcquire takes a slot of an owner; not ok if none is free.
+func (s *Slots) TryAcquire(owner uuid.UUID) (release func(), ok bool) {
+	free, leave := s.enter(owner)
+	if !free.TryAcquire(1) {
+		leave()
+		return nil, false
+	}
+	return func() { free.Release(1); leave() }, true
+}
+
+// enter counts a request of an owner until leave.
+func (s *Slots) enter(owner uuid.UUID) (free *semaphore.Weighted, leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slots := s.owners[owner]
+	if slots == nil {
+		if s.owners == nil {
+			s.owners = map[uuid.UUID]*ownerSlots{}
+		}
+		slots = &ownerSlots{free: semaphore.NewWeighted(cmp.Or(s.AtOnce, requestsAtOnce))}
+		s.owners[owner] = slots
+	}
+	slots.requests++
+	return slots.free, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if slots.requests--; slots.requests == 0 {
+			delete(s.owners, owner)
+		}
+	}
 }

@@ -46,7 +46,7 @@ func TestAnOrganizationHasItsSlots(t *testing.T) {
 	}
 	close(leave)
 	asking.Wait()
-	if len(slots.organizations) > 0 {
-		t.Errorf("%d organizations are kept after their last request", len(slots.organizations))
+	if len(slots.owners) > 0 {
+		t.Errorf("%d organizations are kept after their last request", len(slots.owners))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -99,9 +98,9 @@ func (s *Server) show(c *fiber.Ctx) error {
 		return err
 	}
 	if seconds > 0 {
-		end, err := s.waits.begin(identity.FromContext(c.UserContext()).CallerID())
-		if err != nil {
-			return err
+		end, ok := s.waits.TryAcquire(identity.FromContext(c.UserContext()).CallerID())
+		if !ok {
+			return problem.New(problem.TooMany, "you wait for %d jobs already: want at most so many at once", maxWaits)
 		}
 		defer end()
 	}
@@ -123,31 +122,6 @@ func (s *Server) show(c *fiber.Ctx) error {
 
 // maxWaits is how many requests of a caller wait at once: each asks the database once a second.
 const maxWaits = 20
-
-// waits counts the requests that wait, by caller.
-type waits struct {
-	mu       sync.Mutex
-	byCaller map[uuid.UUID]int
-}
-
-func (w *waits) begin(caller uuid.UUID) (end func(), err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.byCaller[caller] == maxWaits {
-		return nil, problem.New(problem.TooMany, "you wait for %d jobs already: want at most so many at once", maxWaits)
-	}
-	if w.byCaller == nil {
-		w.byCaller = map[uuid.UUID]int{}
-	}
-	w.byCaller[caller]++
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.byCaller[caller]--; w.byCaller[caller] == 0 {
-			delete(w.byCaller, caller)
-		}
-	}, nil
-}
 
 // findJob finds the job of the path in the caller's organization.
 func (s *Server) findJob(c *fiber.Ctx) (j postgres.TrackingJob, err error) {

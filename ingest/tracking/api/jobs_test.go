@@ -71,23 +71,23 @@ func startJob(t *testing.T, db *postgres.DB, organization uuid.UUID) uuid.UUID {
 // Once, 1,500 requests of one viewer that waited took the database from everybody.
 func TestACallerWaitsForTwentyJobsAtOnce(t *testing.T) {
 	t.Parallel()
-	var w waits
+	w := &New(nil, nil, nil, nil).waits
 	ann, bo := uuid.Must(uuid.NewV4()), uuid.Must(uuid.NewV4())
 	var end func()
 	for range maxWaits {
-		var err error
-		if end, err = w.begin(ann); err != nil {
-			t.Fatal(err)
+		var ok bool
+		if end, ok = w.TryAcquire(ann); !ok {
+			t.Fatal("no wait within the limit")
 		}
 	}
-	if _, err := w.begin(ann); err == nil {
+	if _, ok := w.TryAcquire(ann); ok {
 		t.Error("one too many waits")
 	}
-	if _, err := w.begin(bo); err != nil {
-		t.Error(err)
+	if _, ok := w.TryAcquire(bo); !ok {
+		t.Error("another caller does not wait")
 	}
 	end()
-	if _, err := w.begin(ann); err != nil {
-		t.Errorf("after one has ended: %v", err)
+	if _, ok := w.TryAcquire(ann); !ok {
+		t.Error("no wait after one has ended")
 	}
 }

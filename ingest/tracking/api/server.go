@@ -30,12 +30,12 @@ type Server struct {
 	jobs     *tracking.Jobs
 	schedule *tracking.Schedule
 	now      func() time.Time
-	waits    waits
+	waits    httpd.Slots // of callers that wait for a job
 }
 
 // New returns a server without routes.
 func New(db *postgres.DB, jobs *tracking.Jobs, schedule *tracking.Schedule, now func() time.Time) *Server {
-	return &Server{db: db, jobs: jobs, schedule: schedule, now: now}
+	return &Server{db: db, jobs: jobs, schedule: schedule, now: now, waits: httpd.Slots{AtOnce: maxWaits}}
 }
 
 // Mount adds the routes below a prefix, such as /api/tracking. authenticate sets the caller's identity and refuses
