@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -38,12 +39,8 @@ func Parameters(names ...string) fiber.Handler {
 			name := string(key)
 			switch {
 			case err != nil:
-			case len(names) == 0:
-				err = problem.New(problem.Invalid, "%.60q: want no parameter, as this endpoint has none", name)
 			case !slices.Contains(names, name):
-				nearest := problem.Nearest(name[:min(len(name), maxNearest)], names, math.MaxInt)[0]
-				err = problem.New(problem.Invalid,
-					"%.60q: want a parameter of this endpoint, the nearest is %s", name, nearest)
+				err = problem.New(problem.Invalid, "%.60q: want %s", name, InsteadOf(name, names))
 			case seen[name]:
 				err = problem.New(problem.Invalid, "%s: want it once", name)
 			case len(value) == 0:
@@ -56,6 +53,15 @@ func Parameters(names ...string) fiber.Handler {
 		}
 		return c.Next()
 	}
+}
+
+// InsteadOf returns the parameter that an endpoint with these names wants in place of another name.
+func InsteadOf(name string, names []string) string {
+	if len(names) == 0 {
+		return "no parameter, as this endpoint has none"
+	}
+	cut := strings.ToLower(name[:min(len(name), maxNearest)])
+	return "a parameter of this endpoint, the nearest is " + problem.Nearest(cut, names, math.MaxInt)[0]
 }
 
 // RequireAdmin lets admins and owners pass. No answer to them is kept by a cache. It comes after the handler that finds

@@ -3,7 +3,6 @@ package metrics
 import (
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -218,12 +218,7 @@ func (q *query) unknown() (mistakes []string) {
 		return slices.Contains(q.names, name)
 	})
 	for _, name := range names[:min(len(names), maxNames)] {
-		want := "no parameter, as this endpoint has none"
-		if len(q.names) > 0 {
-			cut := strings.ToLower(name[:min(len(name), 2*longestShown)])
-			want = "a parameter of this endpoint, the nearest is " + problem.Nearest(cut, q.names, math.MaxInt)[0]
-		}
-		mistakes = append(mistakes, fmt.Sprintf("%s: want %s", quoted(name), want))
+		mistakes = append(mistakes, fmt.Sprintf("%s: want %s", quoted(name), httpd.InsteadOf(name, q.names)))
 	}
 	return mistakes
 }
