@@ -85,7 +85,7 @@ func makeAlphabet(asSeen bool) *alphabet {
 		}
 	}
 	for r := range a.table {
-		a.table[r].notable = isCapital(rune(r)) || isBreak(rune(r))
+		a.table[r].notable = IsCapital(rune(r)) || isBreak(rune(r))
 	}
 	return a
 }
@@ -360,10 +360,11 @@ func (a *alphabet) isNotable(r rune) bool {
 	if r < tableEnd {
 		return a.table[r].notable
 	}
-	return !isPlainIdeograph(r) && isCapital(r)
+	return !isPlainIdeograph(r) && IsCapital(r)
 }
 
-func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
+// IsCapital reports whether a character is a capital, or begins a word as one does.
+func IsCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
 
 // isPlainIdeograph reports whether r is a unified ideograph or a Hangul syllable: neither folds.
 func isPlainIdeograph(r rune) bool {

@@ -80,7 +80,7 @@ func (n *names) addName(entity, number int, written string, asRead bool) {
 	one := name{entity: entity, text: text, length: utf8.RuneCountInString(text), number: number}
 	if asRead {
 		one.joint = max(0, 1+strings.IndexAny(text[1:], joints))
-		one.hasCapital = strings.ContainsFunc(written, isCapital)
+		one.hasCapital = strings.ContainsFunc(written, IsCapital)
 		one.isOrdinary = one.hasCapital && one.joint == 0 && IsOrdinary(text)
 	}
 	if len(text) > 1 && one.joint != 1 {

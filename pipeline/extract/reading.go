@@ -30,26 +30,20 @@ var (
 	}
 )
 
+// versions are those that this build carries.
 var versions = map[int]*rules{
 	1: version1, // does not find a name whose umlaut is written as two letters
 	2: version3, // of builds that refuse a surface without an answer; the reading is the same
-	3: version3, // reads signs inside a name, escapes, characters that nobody sees and addresses as they are
+	3: version3, // reads signs inside a name, escapes, invisible characters and addresses as they are
 	4: current,
 }
 
-// readers are the versions that this build carries.
-var readers = func() map[int]func(*event.Answer) Reading {
-	readers := map[int]func(*event.Answer) Reading{}
-	for version, rules := range versions {
-		readers[version] = rules.read
-	}
-	return readers
-}()
-
 // At returns the reader of a version; ok is false if this build does not carry it.
 func At(version int) (func(*event.Answer) Reading, bool) {
-	read, ok := readers[version]
-	return read, ok
+	if rules := versions[version]; rules != nil {
+		return rules.read, true
+	}
+	return nil, false
 }
 
 // Reading is the result of reading one answer. For a given-up run and a surface without an answer it has only Branded:

@@ -42,7 +42,7 @@ func TestVersionRisesWithEveryChange(t *testing.T) {
 		t.Fatalf(`what makes a reading has changed, or Version has:
 %swas
 %s
-If a release has this version: keep its package as the reader of that version (see readers), raise Version.
+If a release has this version: keep its package as the reader of that version (see versions), raise Version.
 Then, and before the first release at once: go test ./pipeline/extract -run Version -update`, got, want)
 	}
 }
@@ -151,7 +151,7 @@ func TestReadersByVersion(t *testing.T) {
 			"Brill Aero": "Brill® Aero", "Henly's": "Henly´s", "AT&T": `AT\&T`, "Øre": "Ore", "Volk": "Vo\u00adlk",
 		} {
 			a := &event.Answer{Brand: event.Brand{Entity: event.Entity{Name: name}}, Text: text}
-			if got := readers[version](a).Brand.Mentions; got != want {
+			if got := versions[version].read(a).Brand.Mentions; got != want {
 				t.Errorf("version %d finds %q %d times in %q, want %d", version, name, got, text, want)
 			}
 		}

@@ -74,9 +74,12 @@ func (q *query) withoutEffect(reason string, names ...string) {
 	}
 }
 
+// OfAnswers are the common parameters that endpoints of visits and crawls refuse.
+var OfAnswers = []string{"model", "region", "topic_id", "branded"}
+
 // commonOfVisits reads the common parameters of visits and crawls.
 func (q *query) commonOfVisits(now time.Time) commonParams {
-	q.withoutEffect("no visit or crawl has one", "model", "region", "topic_id", "branded")
+	q.withoutEffect("no visit or crawl has one", OfAnswers...)
 	return q.common(now)
 }
 

@@ -228,7 +228,7 @@ func (l *Links) guard(c *fiber.Ctx) error {
 	if endpoint != "verdict-checks" { // it is of no brand
 		parameters := parametersOf(link, time.Now())
 		if endpoint == "ai-traffic" || endpoint == "ai-crawlers" { // which refuse them
-			for _, name := range []string{"model", "region", "topic_id", "branded"} {
+			for _, name := range metrics.OfAnswers {
 				delete(parameters, name)
 			}
 		}

@@ -95,7 +95,7 @@ func (f *Finder) Read(a *event.Answer) {
 
 // addWord adds the word that begins with r, and returns its end.
 func (f *Finder) addWord(text string, start int, r rune) (end int) {
-	w := word{start: start, from: len(f.folded), capital: isCapital(r)}
+	w := word{start: start, from: len(f.folded), capital: extract.IsCapital(r)}
 	ascii := true
 	for end = start; end < len(text); {
 		if text[end] >= utf8.RuneSelf {
@@ -279,8 +279,6 @@ var lower = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
-
 // joins reports whether two words with r between them may be one name.
 func joins(r rune) bool { return r == ' ' || strings.ContainsRune("\u00a0-'.&+", r) }
 
@@ -346,7 +344,7 @@ func (n *names) add(entity, written, spelled string) {
 	one.words = strings.FieldsFunc(extract.BaseLetters(text), notInWord)
 	one.joined = strings.Join(one.words, "")
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(spelled, notInWord))
-	one.capital = isCapital(first)
+	one.capital = extract.IsCapital(first)
 	n.all = append(n.all, one)
 	n.hasOrdinary = n.hasOrdinary || one.capital && extract.IsOrdinary(text)
 	if utf8.RuneCountInString(one.joined) >= shortestName {
