@@ -285,21 +285,28 @@ func (st *stage) land(ctx context.Context, topic, statement string) error {
 			return nil
 		case <-tick.C:
 		}
-		lock, err := st.db.LockSinksShared(ctx, 0)
-		if err == nil {
-			if err = lock.Start(ctx, topic, 0, brands); err == nil {
-				day := firstDay.AddDate(0, 0, i%asking.days) // a repeated block would be dropped
-				err = st.driver.Exec(ctx, statement, data{brands: 1, visits: 3, samples: 1}.params(day, 1)...)
-			}
-			if err == nil {
-				lock.Landed()
-			}
-			lock.Release()
-		}
-		if err != nil && ctx.Err() == nil {
+		params := data{brands: 1, visits: 3, samples: 1}.params(firstDay.AddDate(0, 0, i%asking.days), 1)
+		if err := st.landBatch(ctx, topic, brands, statement, params); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("land %s: %w", topic, err)
 		}
 	}
+}
+
+// landBatch inserts a batch under the lock of the sinks. An insert of a day that has landed before would be dropped.
+func (st *stage) landBatch(ctx context.Context, topic string, brands []uuid.UUID, statement string, params []any) error {
+	lock, err := st.db.LockSinksShared(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := lock.Start(ctx, topic, 0, brands); err != nil {
+		return err
+	}
+	if err := st.driver.Exec(ctx, statement, params...); err != nil {
+		return err
+	}
+	lock.Landed()
+	return nil
 }
 
 // A way of asking the i-th question.

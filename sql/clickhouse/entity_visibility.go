@@ -1,11 +1,6 @@
 package clickhouse
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/answerscope/answerscope/sql/clickhouse/formula"
-)
+import "github.com/answerscope/answerscope/sql/clickhouse/formula"
 
 // EntityVisibility returns, for each group, the brand's row, then a row for each live competitor by name in code-point
 // order.
@@ -63,8 +58,8 @@ type entitySums struct {
 
 // entityRows computes the figures of each group; without groups they exist also without answers.
 func entityRows(filter GroupFilter, sums []entitySums, entities []entity) (rows []Entity) {
-	groups := byEntity(filter.GroupBy, sums, func(s entitySums) (string, UUID) { return s.Group, s.ID })
-	for _, key := range slices.Sorted(maps.Keys(groups)) {
+	groups := byEntity(sums, func(s entitySums) (string, UUID) { return s.Group, s.ID })
+	for _, key := range groupKeys(filter.GroupBy, groups) {
 		if brand := groups[key][filter.BrandID]; filter.GroupBy == NoGroups || brand.Answers+brand.NotShown > 0 {
 			rows = append(rows, entitiesOf(filter, key, groups[key], entities)...)
 		}

@@ -2,6 +2,8 @@ package clickhouse
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -62,12 +64,9 @@ var liveCompetitors = rollup[BrandFilter, entity]("live_competitors")
 
 func (f Filter) brand() BrandFilter { return BrandFilter{f.OrganizationID, f.BrandID} }
 
-// byEntity returns sums by group and entity; without groups the only one is there also without sums.
-func byEntity[S any](by GroupBy, sums []S, key func(S) (group string, id UUID)) map[string]map[UUID]S {
+// byEntity returns sums by group and entity.
+func byEntity[S any](sums []S, key func(S) (group string, id UUID)) map[string]map[UUID]S {
 	groups := map[string]map[UUID]S{}
-	if by == NoGroups {
-		groups[""] = map[UUID]S{}
-	}
 	for _, s := range sums {
 		group, id := key(s)
 		if groups[group] == nil {
@@ -76,6 +75,14 @@ func byEntity[S any](by GroupBy, sums []S, key func(S) (group string, id UUID)) 
 		groups[group][id] = s
 	}
 	return groups
+}
+
+// groupKeys returns the keys of groups, sorted. Without groups the only one exists also without sums.
+func groupKeys[S any](by GroupBy, groups map[string]map[UUID]S) []string {
+	if by == NoGroups {
+		return []string{""}
+	}
+	return slices.Sorted(maps.Keys(groups))
 }
 
 // sumsOf declares the query of a file's sums.

@@ -1,11 +1,6 @@
 package clickhouse
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/answerscope/answerscope/sql/clickhouse/formula"
-)
+import "github.com/answerscope/answerscope/sql/clickhouse/formula"
 
 // Sentiments returns, for each group, the brand's row, then a row for each live competitor by name.
 var Sentiments = EntityFigures[GroupFilter, sentimentSums, Sentiment]{
@@ -60,8 +55,8 @@ type sentimentSums struct {
 // sentimentRows computes the shares of each group; without groups they exist also without answers, and an entity
 // without a row has zeros.
 func sentimentRows(filter GroupFilter, sums []sentimentSums, entities []entity) (rows []Sentiment) {
-	groups := byEntity(filter.GroupBy, sums, func(s sentimentSums) (string, UUID) { return s.Group, s.ID })
-	for _, key := range slices.Sorted(maps.Keys(groups)) {
+	groups := byEntity(sums, func(s sentimentSums) (string, UUID) { return s.Group, s.ID })
+	for _, key := range groupKeys(filter.GroupBy, groups) {
 		answers := groups[key][filter.BrandID].Answers
 		if filter.GroupBy != NoGroups && answers == 0 {
 			continue

@@ -50,7 +50,7 @@ type listSums struct {
 
 // listedRows computes the figures of each owner; one without a row has zeros.
 func listedRows(filter ProductListFilter, sums []listSums, entities []entity) (rows []ListedEntity) {
-	owners := byEntity(NoGroups, sums, func(s listSums) (string, UUID) { return "", s.Owner })[""]
+	owners := byEntity(sums, func(s listSums) (string, UUID) { return "", s.Owner })[""]
 	brand := owners[filter.BrandID]
 	ownMerchants := 0
 	for _, merchant := range brand.Merchants {

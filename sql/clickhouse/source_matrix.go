@@ -48,7 +48,7 @@ type citedSums struct {
 // citedRows computes the figures of each domain; an entity without a row has zeros. Domains are sorted by citing
 // answers, competitors by the answers that name them.
 func citedRows(filter ListFilter, sums []citedSums, entities []entity) (rows []CitedEntity) {
-	domains := byEntity(ByPlatform, sums, func(s citedSums) (string, UUID) { return s.Domain, s.ID })
+	domains := byEntity(sums, func(s citedSums) (string, UUID) { return s.Domain, s.ID })
 	named := map[UUID]int64{}
 	for _, s := range sums {
 		named[s.ID] += s.MentionAnswers
