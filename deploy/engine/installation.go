@@ -17,8 +17,8 @@ type installation string
 const installationEnv = "ANSWERSCOPE_ENGINES_HOME"
 
 // findInstallation returns $ANSWERSCOPE_ENGINES_HOME, else the deploy/engine with a lock file next to the executable's
-// folder. Only what the go command has built for once looks above the working directory: an operator may stand in a tree
-// that somebody else has planted.
+// folder. Only a temporary build of the go command looks above the working directory: an operator may stand in a
+// tree that an attacker has planted.
 func findInstallation() (installation, error) {
 	if dir := os.Getenv(installationEnv); dir != "" {
 		if !isInstallation(dir) {

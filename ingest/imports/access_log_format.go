@@ -35,7 +35,7 @@ type logRequest struct {
 	address netip.Addr // invalid: absent, or not readable
 	agent   string
 	host    string // "": the line names none
-	name    string // of the host or the requester: the rest of the log tells which
+	name    string // of the host or the requester: the rest of the log decides which
 	target  bool   // host is that of an absolute target
 	path    string
 	status  int

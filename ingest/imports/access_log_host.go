@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// origin is what the fields around the request of a line in the combined format say of its two ends.
+// An origin has the two ends of a request, by the fields around it in a line of the combined format.
 type origin struct {
 	host    string     // the virtual host; "-": its field is empty; "": there is no such field
-	name    string     // the host or the requester, which only the rest of the log can tell
+	name    string     // the host or the requester, which only the rest of the log decides
 	address netip.Addr // the requester's; invalid: absent, hidden, or of a list
 }
 

@@ -197,7 +197,7 @@ func Reason(err error) string {
 	case is[*tls.CertificateVerificationError](err):
 		return "certificate"
 	case is[*net.DNSError](err):
-		return string(notPublic) // whether a name of this network exists is not told
+		return string(notPublic) // it does not disclose which names of this network exist
 	case errors.Is(err, http.ErrSchemeMismatch), is[tls.RecordHeaderError](err), is[tls.AlertError](err):
 		return "no TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -85,7 +85,8 @@ func (s *Server) checkHeaders(header *fasthttp.RequestHeader) (limit int, err er
 		return 0, fiber.ErrRequestEntityTooLarge
 	}
 	isStranger := func() bool {
-		return !isAnybodys && !slices.ContainsFunc(credentials, func(name string) bool { return len(header.Peek(name)) > 0 })
+		sent := func(name string) bool { return len(header.Peek(name)) > 0 }
+		return !isAnybodys && !slices.ContainsFunc(credentials, sent)
 	}
 	if limit > smallBody && (length > smallBody || length < 0) && isStranger() {
 		if length > smallBody {
@@ -96,8 +97,8 @@ func (s *Server) checkHeaders(header *fasthttp.RequestHeader) (limit int, err er
 	return limit, nil
 }
 
-// bodyLimit is the limit of the surface that a request is for, or the listener's. It is anybody's if LimitOf decided
-// it, or strangers may write there.
+// bodyLimit returns the limit of the surface that a request is for, or of the listener. It is anybody's if LimitOf
+// decided it, or strangers may write there.
 func (s *Server) bodyLimit(header *fasthttp.RequestHeader) (limit int, isAnybodys bool) {
 	if !slices.ContainsFunc(s.surfaces, func(surface Surface) bool { return surface.BodyLimit > 0 }) {
 		return s.cfg.BodyLimit, false

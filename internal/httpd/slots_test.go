@@ -36,6 +36,14 @@ func TestAnOrganizationHasItsSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
+	if _, ok := slots.TryAcquire(busy); ok {
+		t.Error("a request that does not wait gets a slot that is taken")
+	}
+	if release, ok := slots.TryAcquire(other); !ok {
+		t.Error("a request that does not wait gets no free slot")
+	} else {
+		release()
+	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := slots.Acquire(over, busy); err == nil {

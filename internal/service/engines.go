@@ -45,8 +45,8 @@ func (p *Process) Open(ctx context.Context, need Needs, exclusive bool, address 
 	e.Room = disk.New(settings.MinFree, settings.DataDir)
 	options := engine.Options{
 		DataDir: settings.DataDir, ClickHouse: embedded.ClickHouse, Postgres: embedded.Postgres, Kafka: embedded.Kafka,
-		Owner: p.Command, Restoring: p.Restores, Exclusive: exclusive, Address: address, Room: e.Room.Err, MinFree: settings.MinFree,
-		Log: p.Log,
+		Owner: p.Command, Restoring: p.Restores, Exclusive: exclusive, Address: address,
+		Room: e.Room.Err, MinFree: settings.MinFree, Log: p.Log,
 	}
 	if embedded.ClickHouse {
 		// Before the engine reads them; of joined engines that is their owner's task.

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// endAt returns where a name ends that begins at byte at of folded text, and whether it is written as it is; -1: it does
-// not begin there.
+// endAt returns the end of a name that begins at byte at of folded text, and whether it is written as it is; -1: it
+// does not begin there.
 func (n *name) endAt(text []byte, at int) (end int, exact bool) {
 	end = at + len(n.text)
 	if end <= len(text) && string(text[at:end]) == n.text {

@@ -51,7 +51,8 @@ func (n *names) mentions(p *passage, f func(entity, at, end int, is kind)) {
 			if !begins && !(joined && each.length >= shortestAfterWaw) {
 				continue
 			}
-			if !isWordEdge(text, end) && !isHangulSyllableAt(text, end) || !exact && n.isAnothers(each.entity, text[at:end]) {
+			if !isWordEdge(text, end) && !isHangulSyllableAt(text, end) ||
+				!exact && n.isAnothers(each.entity, text[at:end]) {
 				continue
 			}
 			switch {

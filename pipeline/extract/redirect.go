@@ -17,7 +17,7 @@ var redirects = []string{
 	"youtube.com/redirect",
 }
 
-// destination returns the page to which a redirect leads whose address tells it, else the address itself. ok is false
+// destination returns the page to which a redirect leads whose address has it, else the address itself. ok is false
 // for a redirect of Gemini's API without a title that names a host: those titles are hosts, which stand for the page.
 func destination(address, title string) (page string, ok bool) {
 	for range mostRedirects {

@@ -311,8 +311,8 @@ func (c emailClaims) isVerified() bool { return c.Verified == true || c.Verified
 // lacks reports whether UserInfo may complete the claims of an ID token.
 func (c emailClaims) lacks(trusted bool) bool { return c.Email == "" || c.Verified == nil && !trusted }
 
-// with adds to the claims of an ID token the claims of UserInfo that it lacks. A claim of the ID token is not overruled,
-// and UserInfo cannot verify another address.
+// with adds to the claims of an ID token the claims of UserInfo that it lacks. UserInfo overrules no claim of the ID
+// token, and cannot verify another address.
 func (c emailClaims) with(more emailClaims) emailClaims {
 	switch {
 	case c.Email == "":

@@ -214,8 +214,8 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	return body.send(c)
 }
 
-// version returns the version of what a request depends on, or the zero one where nothing is cached. A version is settled
-// once all replicas have what it stands for, so that each of them answers as any other.
+// version returns the version of the data that a request depends on, or the zero one where nothing is cached. It is
+// settled once all replicas have that data, so that each of them answers as any other.
 func (a *API) version(ctx context.Context, e endpoint, r request) (version postgres.WarehouseVersion, err error) {
 	if a.cache == nil || e.withoutWarehouse {
 		return version, nil

@@ -69,7 +69,7 @@ func (a *API) run(ctx, startCtx context.Context, p *plan) (*result, error) {
 	return r, nil
 }
 
-// lacking says that the rows to insert have no value of a column.
+// lacking returns a hint if the rows to insert have no value of a column.
 func (p *plan) lacking(name string) string {
 	if name == "" || slices.ContainsFunc(p.written, func(c *column) bool { return c.name == name }) {
 		return ""

@@ -51,7 +51,8 @@ func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 		}
 		proposals, err := brand.Propose(c.UserContext(), body.Prompts)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return problem.New(problem.Unprocessable, "these prompts and the brand's take too long together: send fewer")
+			return problem.New(problem.Unprocessable,
+				"these prompts and the brand's take too long together: send fewer")
 		}
 		if err != nil {
 			return err

@@ -2,7 +2,7 @@ package postgres
 
 import "context"
 
-// CronEventRan reports whether an event has started the due runs. An event without an id, "", never has.
+// CronEventRan reports whether an event has started the due runs. An event without an id, "", is never stored.
 func (db *DB) CronEventRan(ctx context.Context, event string) (bool, error) {
 	return queryOne[bool](ctx, db, "cron_event_ran", event)
 }

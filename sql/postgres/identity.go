@@ -25,7 +25,7 @@ type identityUser struct {
 	// IsAnother means that the user was found by the email, and is somebody else at the issuer.
 	IsAnother bool `db:"is_another"`
 	IsMember  bool `db:"is_member"`
-	// IsUnproven means that another organization may have made the account, and nobody has proven to be its address.
+	// IsUnproven means that another organization may have made the account, whose address no sign-in has proven.
 	IsUnproven bool `db:"is_unproven"`
 }
 

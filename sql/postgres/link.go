@@ -138,5 +138,6 @@ func (db *DB) StopSubscription(ctx context.Context, id uuid.UUID) error {
 // IsEmail reports whether a text is one address of a mailbox, of at most 320 bytes.
 func IsEmail(text string) bool {
 	address, err := mail.ParseAddress(text)
-	return err == nil && address.Address == text && len(text) <= 320 && !strings.ContainsAny(text, " \t\"") && IsName(text)
+	return err == nil && address.Address == text && len(text) <= 320 && !strings.ContainsAny(text, " \t\"") &&
+		IsName(text)
 }

@@ -140,7 +140,8 @@ func (l *SharedSinkLock) Release() {
 	if !b.landed {
 		b.brands = nil // another batch will record it
 	}
-	unlocked, err := queryOne[bool](ctx, l.conn, "unlock_sinks_shared", l.shard, b.number, b.topic, b.partition, b.brands)
+	unlocked, err := queryOne[bool](ctx, l.conn, "unlock_sinks_shared",
+		l.shard, b.number, b.topic, b.partition, b.brands)
 	if err != nil || !unlocked {
 		l.discard()
 		return

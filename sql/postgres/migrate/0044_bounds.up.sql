@@ -53,7 +53,7 @@ CREATE TRIGGER limit_rows BEFORE INSERT ON public.api_keys
     FOR EACH ROW EXECUTE FUNCTION private.limit_rows(50, 'a user has at most 50 keys that work: revoke one first',
         'r.user_id = ($1).user_id AND r.revoked_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > now())');
 
--- What is told of a brand goes with it, and what was still to be sent; that it was deleted stays.
+-- Events of a brand are deleted with it, and their pending deliveries; brand.deleted stays.
 CREATE FUNCTION private.delete_events_of_brand() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
@@ -97,7 +97,7 @@ $$;
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE ON public.subscriptions
     FOR EACH ROW EXECUTE FUNCTION private.log_subscription();
 
--- Prompts take their results with them. Those of a deleted brand are not told one by one.
+-- Prompts take their results with them. Those of a deleted brand are not logged one by one.
 CREATE FUNCTION private.log_deleted_prompts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- Whoever follows a link that its maker has seen may be its maker: such an account proves nothing about its address.
+-- The maker of a link that was shown to them may have followed it: such an account proves nothing about its address.
 ALTER TABLE private.one_time_links ADD COLUMN is_shown bool NOT NULL DEFAULT false;
 COMMENT ON COLUMN private.one_time_links.is_shown IS 'No mail had it: who made it has seen it.';
 ALTER TABLE private.users ADD COLUMN is_unproven bool NOT NULL DEFAULT false;
