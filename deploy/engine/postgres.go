@@ -100,13 +100,18 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	return p, nil
 }
 
-// addLogins creates the logins of services and the gateway. The schema may have created the gateway's role already.
+// addLogins creates the logins of services and the gateway. The schema may have created the gateway's role already. A
+// standby has its primary's, and takes no writes.
 func (p *Postgres) addLogins(ctx context.Context) error {
 	conn, err := pgconn.Connect(ctx, p.DSN())
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
+	standby, err := conn.Exec(ctx, "SELECT 1 WHERE pg_catalog.pg_is_in_recovery()").ReadAll()
+	if err != nil || len(standby[0].Rows) > 0 {
+		return err
+	}
 	for _, login := range [][2]string{{postgresLogin, p.login}, {postgresGateway, p.gateway}} {
 		role, password := login[0], login[1]
 		query := "SELECT rolcanlogin FROM pg_catalog.pg_roles WHERE rolname = '" + role + "'"
