@@ -27,9 +27,9 @@ const (
 	readPart = "SELECT * FROM `%s`.`%s` WHERE _part = '%s' SETTINGS max_threads = 1, log_queries = 0 FORMAT Null"
 )
 
-// isDamaged reads the parts that were written since the disk became full, and a last time when it has room again. It
-// reports whether one is unreadable for which the engine has not been restarted yet.
-func (c *ClickHouse) isDamaged(ctx context.Context, full bool) (damaged bool) {
+// markDamage reads the parts that were written since the disk became full, and a last time when it has room again, and
+// marks those that are unreadable. It reports whether it marked one, so that the engine is to be restarted.
+func (c *ClickHouse) markDamage(ctx context.Context, full bool) (damaged bool) {
 	d := &c.damage
 	switch now := time.Now(); {
 	case full && d.since.IsZero():

@@ -57,7 +57,7 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 // endForRestart ends the engine if its users have changed, a full disk has damaged parts, or a query has passed its
 // limits.
 func (c *ClickHouse) endForRestart(ctx context.Context, full bool) (ended bool) {
-	if c.usersChanged() || c.isDamaged(ctx, full) {
+	if c.usersChanged() || c.markDamage(ctx, full) {
 		c.drain(ctx)
 		return true
 	}

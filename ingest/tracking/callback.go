@@ -83,8 +83,8 @@ func (c *Callbacks) Check(
 	return run, nil
 }
 
-// Look polls the job of a run soon, if this process waits for it. Another process polls it a little later anyway.
-func (j *Jobs) Look(run uuid.UUID) {
+// PollSoon polls the job of a run soon, if this process waits for it. Another process polls it a little later anyway.
+func (j *Jobs) PollSoon(run uuid.UUID) {
 	if queue, ok := j.awaited.Load(run); ok {
 		queue.(*runQueue).hasten(run, j.Now())
 	}

@@ -50,8 +50,8 @@ func NewBasket(first, last Day, cells []Cell, served []Served) *Basket {
 		servedByDay(served, first, days), map[string][]Day{}}
 }
 
-// PlatformChanged adds a day on which a platform changed as a whole: windows with that day leave the platform out.
-func (b *Basket) PlatformChanged(platform string, day Day) {
+// AddPlatformChange adds a day on which a platform changed as a whole: windows with that day leave the platform out.
+func (b *Basket) AddPlatformChange(platform string, day Day) {
 	b.changed[platform] = append(b.changed[platform], day)
 }
 

@@ -215,7 +215,7 @@ func TestAChangedPlatformIsNotCompared(t *testing.T) {
 		w.First() - 1: true, w.First(): false, w.From: false, w.To: false, w.To + 1: true,
 	} {
 		b := past{days: 120}.basket(1)
-		b.PlatformChanged("gemini", day)
+		b.AddPlatformChange("gemini", day)
 		v := b.Judge(w, Row{"brand", ByPlatform, "gemini"})
 		if (v.Verdict != ModelChanged) != isCompared || v.Verdict == ModelChanged && v.Reason != "gemini" {
 			t.Errorf("changed on day %d of %d to %d: %s, %s", day, w.First(), w.To, v.Verdict, v.Reason)

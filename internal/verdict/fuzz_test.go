@@ -43,7 +43,7 @@ func FuzzJudge(f *testing.F) {
 		basket := verdict.NewBasket(first, last, cells, served)
 		for platform, days := range changed {
 			for _, day := range days {
-				basket.PlatformChanged(platform, day)
+				basket.AddPlatformChange(platform, day)
 			}
 		}
 		for _, entity := range []string{"0", "1", "nobody"} {

@@ -63,7 +63,7 @@ func (s sample) basketOf(cells []verdict.Cell, served []verdict.Served) *verdict
 	basket := verdict.NewBasket(s.window.Earliest(), s.last(), cells, served)
 	for platform, days := range s.changed {
 		for _, d := range days {
-			basket.PlatformChanged(platform, verdict.Day(d))
+			basket.AddPlatformChange(platform, verdict.Day(d))
 		}
 	}
 	return basket

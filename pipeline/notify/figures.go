@@ -39,7 +39,7 @@ func (r *Reporter) basket(
 	}
 	changes, err := r.db.PlatformChanges(ctx, from.Time(), to.Time())
 	for _, c := range changes {
-		basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
+		basket.AddPlatformChange(c.Platform, verdict.DayOf(c.Day))
 	}
 	return basket, err
 }

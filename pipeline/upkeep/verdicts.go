@@ -80,7 +80,7 @@ func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []p
 			return nil, fmt.Errorf("check verdicts of brand %s: %w", brand.ID, err)
 		}
 		for _, c := range changes {
-			basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
+			basket.AddPlatformChange(c.Platform, verdict.DayOf(c.Day))
 		}
 		check.Add(basket, last, brand.ID.String())
 		step(i+1, len(brands))

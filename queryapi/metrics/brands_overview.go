@@ -196,7 +196,7 @@ func (r overviewRows) judge(w verdict.Window, brand clickhouse.UUID) verdict.Ver
 		basket = verdict.NewBasket(w.Earliest(), w.To, nil, nil)
 	}
 	for _, c := range r.changes {
-		basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
+		basket.AddPlatformChange(c.Platform, verdict.DayOf(c.Day))
 	}
 	return basket.Judge(w, verdict.Row{Entity: brand.String()})
 }

@@ -211,7 +211,7 @@ func (a *API) basket(
 		return nil, err
 	}
 	for _, c := range changes {
-		basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
+		basket.AddPlatformChange(c.Platform, verdict.DayOf(c.Day))
 	}
 	return basket, nil
 }

@@ -146,8 +146,9 @@ func (c *Client) Ask(ctx context.Context, q platform.Question) (platform.Reply, 
 	return platform.Reply{}, last
 }
 
-// FailsOver reports whether the next provider is asked after a failure: not where the question, the reader or the money
-// is at fault.
+// FailsOver reports whether the next provider is asked after a failure: where this one is away, busy, out of budget or
+// refuses the key. It is not asked what no provider will answer (Invalid, ContentFiltered), what the reader here cannot
+// read (ChangedShape), and what this one may have captured and charged for (Timeout).
 func FailsOver(class platform.Class) bool {
 	return class == platform.Unavailable || class == platform.Quota || class == platform.Auth ||
 		class == platform.RateLimited

@@ -24,7 +24,7 @@ func (s *Server) MountCallbacks(server *httpd.Server, callbacks *tracking.Callba
 		if err != nil {
 			return err
 		}
-		s.jobs.Look(run)
+		s.jobs.PollSoon(run)
 		return c.SendStatus(http.StatusOK)
 	}
 	limit := func(path string) int {
