@@ -14,7 +14,7 @@ export CGO_ENABLED := 0
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary quick test test-all slowest test-crash mutate lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents crawlers clients page page-packages pictures
+.PHONY: help build product binary quick test test-all slowest test-crash mutate lint generated generate alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents crawlers clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,21 +38,21 @@ GO_TEST := -count=1 -vet=off -ldflags='-s -w'
 # Packages share one set of engines. Three run at a time, since tests wait for engines; first those that take longest.
 SHARED = $(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile $(BIN)/$@.json -- \
   $(GO_TEST) -p 3 -parallel 5 -timeout 40m
-LONGEST := ./internal/system/dashboard ./internal/system/crash ./queryapi/metrics ./internal/system/... ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking
+PKG ?= ./internal/system/dashboard ./internal/system/crash ./queryapi/metrics ./internal/system/... ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./...
 
 quick: agents page-packages ## test the packages that need no engine, in a minute
 	@go test $(GO_TEST) $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.TestImports}} {{.XTestImports}}{{end}}' ./... | \
 	  grep -vE 'internal/testkit[] ]' | cut -d ' ' -f 1)
 
-test: test-packages ## prove every feature and promise once, on real engines, in ten minutes
+test: test-packages ## prove every feature and promise once, on real engines, in ten minutes; or PKG=./pipeline/sink RUN=Name
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
 	@go build -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
-	@$(SHARED) $(LONGEST) ./...
+	@$(SHARED) $(if $(RUN),-run '$(RUN)') $(PKG)
 
 test-all: test-all-packages ## prove them with many draws, on every layout, browser and release, in an hour (as root)
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
 	@go build -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
-	@$(SHARED) -tags all $(LONGEST) ./...
+	@$(SHARED) -tags all $(if $(RUN),-run '$(RUN)') $(PKG)
 
 slowest: $(GOTESTSUM) ## list the ten slowest tests of the last make test
 	@$(GOTESTSUM) tool slowest --jsonfile $(BIN)/test.json --threshold 0s --num 10
@@ -91,6 +91,11 @@ lint: $(GOLANGCI) page-packages ## check form and habits (.golangci.yml), and th
 generated: page-packages ## check that what is generated is up to date
 	@before=$$(git diff | $(SHA256)); go generate ./... && [ "$$before" = "$$(git diff | $(SHA256))" ] || \
 	  { git diff --stat >&2; echo "generated files were out of date; review and commit them" >&2; exit 1; }
+
+generate: page-packages engines ## renew what is generated, and the golden files that restate the code; review the difference
+	@go generate ./...
+	@go test -count=1 ./docs -update
+	@go test -count=1 ./sql/postgres ./sql/clickhouse/schema ./pipeline/extract -run 'MigrationsStay|Schema|Layout|Version' -update
 
 page: page-packages ## bundle the dashboard, after a change of its sources (queryapi/web/page)
 	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
