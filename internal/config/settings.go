@@ -26,17 +26,18 @@ const LevelAuto = "auto"
 
 // Settings are the ones that every command takes.
 type Settings struct {
-	DataDir         string    `default:"./var" placeholder:"DIR" help:"{settings_data_dir}"`
-	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"{settings_min_free}"`
-	PublicURL       string    `name:"public-url" placeholder:"URL" help:"{settings_public_url}"`
-	EgressAllow     []string  `placeholder:"CIDR" help:"{settings_egress_allow}"`
-	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"{settings_log_level}"`
-	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
-	Kafka           Kafka     `embed:"" prefix:"kafka-"`
-	ClickHouseTrust Trust     `embed:"" prefix:"clickhouse-"`
-	Cluster         string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"{settings_cluster}"`
-	Retention       Retention `embed:"" prefix:"retention-"`
-	Outside         `kong:"-"`
+	DataDir         string   `default:"./var" placeholder:"DIR" help:"{settings_data_dir}"`
+	MinFree         int64    `default:"268435456" placeholder:"BYTES" help:"{settings_min_free}"`
+	PublicURL       string   `name:"public-url" placeholder:"URL" help:"{settings_public_url}"`
+	EgressAllow     []string `placeholder:"CIDR" help:"{settings_egress_allow}"`
+	LogLevel        string   `default:"auto" placeholder:"LEVEL" help:"{settings_log_level}"`
+	LogFormat       string   `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
+	Kafka           Kafka    `embed:"" prefix:"kafka-"`
+	ClickHouseTrust Trust    `embed:"" prefix:"clickhouse-"`
+
+	Cluster   string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"{settings_cluster}"`
+	Retention Retention `embed:"" prefix:"retention-"`
+	Outside   `kong:"-"`
 }
 
 // Kafka is the log: which brokers hold it and how its topics are made.

@@ -75,7 +75,7 @@ func Free(dir string) (bytes int64, ok bool) {
 	if syscall.Statfs(dir, &fs) != nil {
 		return 0, false
 	}
-	return int64(fs.Bavail) * int64(fs.Bsize), true //nolint:unconvert // the block size has other types on other systems
+	return int64(fs.Bavail) * int64(fs.Bsize), true //nolint:unconvert // other types on other systems
 }
 
 // Watch logs when room has run out and when there is some again, until ctx ends.

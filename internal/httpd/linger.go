@@ -9,7 +9,7 @@ import (
 )
 
 // lingerBounds limit what a client that was refused may go on sending. Closing a socket that still receives resets it,
-// and a client that is reset while it sends does not read its response. So what it sends is read and discarded first.
+// and a client that is reset while it sends does not read its response. So its bytes are read and discarded first.
 type lingerBounds struct {
 	time   time.Duration // of one connection
 	pause  time.Duration // between two reads of it
@@ -51,7 +51,7 @@ type lingeringConn struct {
 	lingers  atomic.Bool
 }
 
-// CloseWrite says that the rest of what the client sends is unwanted. net/http calls it exactly then.
+// CloseWrite marks the rest of the request as unwanted. net/http calls it exactly then.
 func (c *lingeringConn) CloseWrite() error {
 	c.lingers.Store(true)
 	return c.TCPConn.CloseWrite()

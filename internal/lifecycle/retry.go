@@ -35,8 +35,8 @@ func Retry(
 
 const maxRetryAfter = 30 * 24 * time.Hour
 
-// RetryAfter reads the header Retry-After, seconds or a date (RFC 9110 §10.2.3). It returns whole seconds, at most 30
-// days; 0 if the header is absent or wrong.
+// RetryAfter reads the header Retry-After: seconds or a date, by RFC 9110 §10.2.3. The wait has whole seconds and at
+// most 30 days; it is 0 if the header is absent or wrong.
 func RetryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 {
 		return WholeSeconds(time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second)))

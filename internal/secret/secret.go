@@ -32,8 +32,8 @@ func ParseRing(text string) (Ring, error) {
 		id, encoded, _ := strings.Cut(strings.TrimSpace(entry), ":")
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if id == "" || err != nil || len(key) != keyBytes {
-			return Ring{}, errors.New(
-				"want id:base64[,id:base64…], each key 32 bytes, such as k1: and the output of `openssl rand -base64 32`")
+			return Ring{}, errors.New("want id:base64[,id:base64…], each key 32 bytes, " +
+				"such as k1: and the output of `openssl rand -base64 32`")
 		}
 		if r.keys[id] != nil {
 			return Ring{}, fmt.Errorf("want one key of id %q, there are two", id)

@@ -33,10 +33,10 @@ func newMatcher() *matcher {
 
 // ordinary has the texts of browsers' agents: its bytes are no good keys.
 const ordinary = "mozilla/5.0 (compatible; windows nt 10.0; win64; x64; macintosh; intel mac os x 10_15_7; iphone; " +
-	"cpu iphone os 18_5 like mac os x; ipad; linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; en-us; " +
-	"rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 safari/605.1.15 version/18.5 " +
-	"gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ trident/7.0 yabrowser/ " +
-	"http://www. https://www. .com/ .html bot/"
+	"cpu iphone os 18_5 like mac os x; ipad; linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; " +
+	"en-us; rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 safari/605.1.15 " +
+	"version/18.5 gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ " +
+	"trident/7.0 yabrowser/ http://www. https://www. .com/ .html bot/"
 
 // add files a mark under the key of its text that has the fewest marks so far.
 func (m *matcher) add(added mark) {

@@ -21,8 +21,8 @@ const CheckedDays = checkLooks - 1 + 3*checkWindow
 // A CheckKind selects counts of a check.
 type CheckKind struct{ Relabelling, Reach string }
 
-// CheckKinds are the counts of a check. Signs keep jumps of prompts, which reach prompts reports: it has no false alarms
-// there.
+// CheckKinds are the counts of a check. Signs keep jumps of prompts, which reach prompts reports: it has no false
+// alarms there.
 var CheckKinds = []CheckKind{
 	{RelabelSigns, ReachBrand},
 	{RelabelDays, ReachBrand}, {RelabelDays, ReachPrompts},

@@ -60,7 +60,7 @@ func (a *Advisor) Changed(ctx context.Context) error {
 	return a.adviseAll(ctx, settled[:min(len(settled), brandsAtOnce)])
 }
 
-// brandsAtOnce is how many changed brands are computed before it is looked again what is due, in about a minute: an
+// brandsAtOnce is how many changed brands are computed, in about a minute, before due brands are listed again: an
 // organization that adds thousands does not hold up another one that adds one meanwhile.
 const brandsAtOnce = 400
 

@@ -36,7 +36,7 @@ func escapes(s string) (cuts []cut) {
 // openers begin escapes.
 var openers = [...]string{`\`, "&", "(", "\u200b"}
 
-// escapeAt returns the length of the escape at byte i, 0: none, and what it stands for.
+// escapeAt returns the length of the escape at byte i, 0: none, and its meaning.
 func escapeAt(s string, i int) (n int, with string) {
 	rest := s[i:]
 	switch s[i] {

@@ -44,7 +44,7 @@ func Plain(text string) string {
 // lastSigns matches signs of trade that no word follows at once.
 var lastSigns = regexp.MustCompile(`\x00+([^\pL\pN\x00]|$)`)
 
-// An alphabet says how characters fold.
+// An alphabet has the folded form of each character.
 type alphabet struct {
 	ascii     [utf8.RuneSelf]byte
 	asciiText string

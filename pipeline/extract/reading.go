@@ -38,7 +38,7 @@ var versions = map[int]*rules{
 	4: current,
 }
 
-// readers are the versions' readers: package metrics' tests add the next release's, whose rules nobody knows yet.
+// readers are the versions' readers. Package metrics' tests add a reader of a release to come.
 var readers = func() map[int]func(*event.Answer) Reading {
 	readers := map[int]func(*event.Answer) Reading{}
 	for version, rules := range versions {

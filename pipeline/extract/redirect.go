@@ -17,8 +17,8 @@ var redirects = []string{
 	"youtube.com/redirect",
 }
 
-// destination returns the page to which a redirect leads whose address has it, else the address itself. ok is false
-// for a redirect of Gemini's API without a title that names a host: those titles are hosts, which stand for the page.
+// destination returns the page in the address of a redirect, else the address itself. ok is false for a redirect of
+// Gemini's API without a title that names a host: its titles are hosts, which stand for the page.
 func destination(address, title string) (page string, ok bool) {
 	for range mostRedirects {
 		if !slices.ContainsFunc(redirects, func(part string) bool { return strings.Contains(address, part) }) {

@@ -90,7 +90,7 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 // whole months. They keep the batch's token, which each month remembers for itself: an earlier insert may still be
 // under way. The batch's months are suspect until their rollups are reconciled.
 //
-// Replicas lose no token with their power, since Keeper has it, for 50,000 inserts or a week. So there the landed rows
+// Replicas lose no token with their power, since Keeper keeps 50,000 of a week. So there the landed rows
 // are sent again, too: the rollups are complete before the batch is committed, and no figure lacks a committed row.
 func (in *insertion[R]) missingRows(ctx context.Context) (missing, landed []R, err error) {
 	first, last := in.position(in.batch.First), in.position(in.batch.Last)

@@ -117,7 +117,7 @@ func (l *Links) accept(c *fiber.Ctx) (page.Page, action, error) {
 	}, err
 }
 
-// formPassword is of the body alone: FormValue takes the address's before it, and unpacks forms of several parts.
+// formPassword reads the body alone: FormValue prefers the address, and unpacks forms of several parts.
 func formPassword(c *fiber.Ctx) string { return string(c.Request().PostArgs().Peek("password")) }
 
 // hash hashes the new password of a form; a weak one is a problem of kind Invalid.

@@ -69,8 +69,8 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	}
 	limit := q.number("limit", 50, 1, 200)
 	filters := digest("answers", filter.Filter, filter.Sort, filter.Prompts, filter.Samples, filter.Shown,
-		filter.Sentiments, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages,
-		filter.Categories, filter.Names, filter.Searches)
+		filter.Sentiments, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs,
+		filter.Pages, filter.Categories, filter.Names, filter.Searches)
 	if after := readCursor[answerPosition](q, filters); after != nil {
 		filter.AnswerCursor = clickhouse.AnswerCursorAt(time.Time(after.AnsweredAt), after.Prompt, after.ID)
 	}

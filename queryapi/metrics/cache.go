@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// cachedFor bounds the age of a cached body. A change that draws no version of the warehouse, such as an edit by hand,
-	// or dimensions whose mirror died after it had copied them, shows after that.
+	// cachedFor bounds the age of a cached body. A change that draws no version of the warehouse, such as an edit by
+	// hand, or dimensions whose mirror died after it had copied them, shows after that.
 	cachedFor = time.Minute
 	// maxCachedBody is the size of a cached body in bytes, so that few large ones do not replace many small ones.
 	maxCachedBody = 1 << 20
@@ -22,8 +22,8 @@ type responseCache struct {
 	bodies *otter.Cache[cacheKey, cachedBody]
 }
 
-// A cacheKey is a request of an organization over one version of what it depends on: bodies of older versions are not
-// found again, and are evicted.
+// A cacheKey is a request of an organization over one version of its data: bodies of older versions are not found
+// again, and are evicted.
 type cacheKey struct {
 	organization uuid.UUID
 	version      postgres.WarehouseVersion

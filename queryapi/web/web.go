@@ -208,7 +208,7 @@ func mountAssets(server *httpd.Server) {
 		bodies := map[string]func() []byte{ // by Content-Encoding, each made once, when the first browser asks for it
 			"": func() []byte { return text },
 			"gzip": sync.OnceValue(func() []byte {
-				return fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression) // bundle's test does so
+				return fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression) // as bundle's test
 			}),
 			"br": sync.OnceValue(func() []byte {
 				return fasthttp.AppendBrotliBytesLevel(nil, text, fasthttp.CompressBrotliBestCompression)

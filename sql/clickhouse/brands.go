@@ -81,7 +81,7 @@ type BrandDay struct {
 }
 
 // standingSums has the sums of a brand, or of a live competitor over the brand's answers. Only the brand's row has
-// those of all answers.
+// the sums over all answers.
 type standingSums struct {
 	BrandID     UUID   `ch:"brand_id"`
 	ID          UUID   `ch:"entity_id"`

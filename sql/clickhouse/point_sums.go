@@ -31,7 +31,7 @@ func (s pointSums) mentionRate(mean formula.Mean) formula.Mean {
 	return mean
 }
 
-// gap is the mention rate less that of another entity over the same answers; mb is the sum over prompts of the answers
+// gap is the mention rate less another entity's over the same answers; mb is the sum over prompts of the answers
 // that mention the one x those that mention the other.
 func (s pointSums) gap(other pointSums, mb int64, mean formula.Mean) (g RateGap) {
 	mean.Lowest, mean.Points = -100, float64(100*(s.MentionAnswers-other.MentionAnswers))

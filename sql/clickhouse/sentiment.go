@@ -33,7 +33,7 @@ type Sentiment struct {
 }
 
 // sentimentSums has the sums of an entity over the answers of a group that name it; only the brand's row has the
-// answers of all. Of a prompt's labelled answers n and those of a label y, YY is the sum of y^2 and YN of y x n.
+// answers of all. Of a prompt's labelled answers n, of which y have a label, YY is the sum of y^2 and YN of y x n.
 type sentimentSums struct {
 	Group          string `ch:"group_key"`
 	ID             UUID   `ch:"entity_id"`

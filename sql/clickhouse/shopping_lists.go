@@ -34,8 +34,8 @@ type ListedEntity struct {
 	OwnMerchants uint64   `ch:"own_merchants"`  // of these, with a domain of the brand
 }
 
-// listSums has the sums of an owner of products over lists; only the brand's row has those of all lists. Of a prompt's
-// lists n and those with such a product y, YY is the sum of y^2 and YN of y x n.
+// listSums has the sums of an owner of products over lists; only the brand's row counts all lists. Of a prompt's
+// lists n, of which y have such a product, YY is the sum of y^2 and YN of y x n.
 type listSums struct {
 	Owner       UUID     `ch:"owner"`
 	PromptCount uint64   `ch:"prompt_count"`

@@ -32,7 +32,7 @@ type CitedEntity struct {
 	RateGap
 }
 
-// citedSums has the sums of an entity over the answers that cite a domain. Only the brand's row has those of all.
+// citedSums has the sums of an entity over the answers that cite a domain. Only the brand's row counts all.
 type citedSums struct {
 	Domain        string `ch:"domain"`
 	NthType       uint64 `ch:"nth_type"` // of SourceTypes, from 1

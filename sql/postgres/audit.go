@@ -34,8 +34,8 @@ type AuditLine struct {
 	Subject      string    `db:"subject" json:"subject"`
 }
 
-// LogAudit adds a line about something outside this database, such as "analyst added"; uuid.Nil is of no
-// organization. Triggers add the other lines.
+// LogAudit adds a line about something outside this database, such as "analyst added"; uuid.Nil belongs to
+// no organization. Triggers add the other lines.
 func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUID, subject string) error {
 	return wrap(exec(ctx, db, "log_audit", action, organization, subject), "log audit: %s %s", action, subject)
 }

@@ -49,7 +49,7 @@ func (db *DB) BudgetUsage(ctx context.Context, organization uuid.UUID, at time.T
 }
 
 // SetBudget sets the budget of an organization for a platform, or for all. The audit log names the user; uuid.Nil is
-// the command line, whose budget stands beside that of the owners: the lower limit holds.
+// the command line, whose budget stands beside the owners': the lower limit holds.
 func (db *DB) SetBudget(ctx context.Context, user, organization uuid.UUID, b Budget) error {
 	return db.asUser(ctx, user, func(tx Tx) error {
 		err := exec(ctx, tx, "set_budget",

@@ -138,14 +138,14 @@ func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration
 	return pending, err
 }
 
-// An appliedSchema is what a database says of its schema.
+// An appliedSchema is a database's record of its schema.
 type appliedSchema struct {
 	version uint   // 0 before the first migration
 	files   string // digest of the files that made it; "" up to version 42
 	schema  string // digest of its columns and functions where files is ""
 }
 
-// lastWithoutFiles is the schema of the files as they are; other databases of that version are of builds before it.
+// lastWithoutFiles is the schema of the files as they are; other databases of that version come from builds before it.
 var lastWithoutFiles = appliedSchema{version: 42, schema: "8fceb2993d9da6a35e02d36191510a6b"}
 
 func readApplied(ctx context.Context, conn *pgx.Conn) (applied appliedSchema, err error) {
@@ -172,7 +172,7 @@ func readApplied(ctx context.Context, conn *pgx.Conn) (applied appliedSchema, er
 	if err != nil || applied.version == 0 || applied.files != "" {
 		return applied, err
 	}
-	// Functions of extensions and of the queue are of other versions elsewhere.
+	// Functions of extensions and of the queue have other versions elsewhere.
 	return applied, conn.QueryRow(ctx, `
 		SELECT md5(string_agg(part, E'\n' ORDER BY part COLLATE "C"))
 		FROM (SELECT n.nspname || '.' || p.proname || ' ' || p.prosrc AS part

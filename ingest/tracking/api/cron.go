@@ -57,7 +57,7 @@ func refuseUnset(c *fiber.Ctx, message string) error {
 	return c.Status(http.StatusServiceUnavailable).JSON(fiber.Map{"error": message})
 }
 
-// startedBody answers a request that starts what is due.
+// startedBody answers a request that starts due jobs.
 type startedBody struct {
 	Success bool `json:"success"`
 	tracking.Report

@@ -78,7 +78,8 @@ func Wilson(x float64, answers int64) (low, high *float64) {
 	return end(-1.96), end(1.96)
 }
 
-// GapVerdict says where the brand is, by the ends of the interval of its rate less another's (answerscope_gap_verdict).
+// GapVerdict compares the brand with another by the ends of the interval of its rate less the other's
+// (answerscope_gap_verdict).
 func GapVerdict(low, high *float64) string {
 	switch {
 	case low == nil:
