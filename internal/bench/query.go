@@ -249,12 +249,7 @@ func (st *stage) measureSuggestions(ctx context.Context, r *Result) error {
 func (st *stage) measureRepeated(ctx context.Context, r *Result) error {
 	client := newClient(few)
 	defer client.CloseIdleConnections()
-	var others []question // than the first two brands, whose answers land
-	for _, q := range st.questions {
-		if q.brand != st.brands[0] && q.brand != st.brands[1] && len(others) < 10 {
-			others = append(others, q)
-		}
-	}
+	others := questions(10, st.brands[2:], asking.days, asking.window) // answers of the first two land
 	for topic, statement := range map[string]string{postgres.TopicVisits: insertVisits, postgres.TopicAnswers: insertAnswers} {
 		var took [][]time.Duration
 		err := beside(ctx, func(ctx context.Context) error { return st.land(ctx, topic, statement) },
