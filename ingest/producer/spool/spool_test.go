@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit/powercut"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -58,6 +60,33 @@ func contents(t testing.TB, s *Spool) map[int][]string {
 		}
 	}
 	return all
+}
+
+// What was put is there after each loss of power, also the first entry of a file.
+func TestEntriesSurviveALossOfPower(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	power := powercut.Mount(t, dir, rand.New(rand.NewPCG(7, 8)))
+	want := map[int][]string{}
+	for cut := range 20 {
+		s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() }) // after a failure, since an open file keeps the disk
+		if got := contents(t, s); !reflect.DeepEqual(got, want) {
+			t.Errorf("after %d cuts %v, want %v", cut, got, want)
+			want = got
+		}
+		for n := range 5 {
+			body := fmt.Sprintf("%d/%d %s", cut, n, strings.Repeat("x", 600))
+			put(t, s, n%2, body, false)
+			want[n%2] = append(want[n%2], body)
+		}
+		power.Cut()
+		_ = s.Close() // its disk is gone
+		power.Restore(t)
+	}
 }
 
 // Whatever is put, removed and opened again, in whichever order, is as a list of each partition says that it is.
