@@ -16,6 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
@@ -41,8 +42,18 @@ const (
 // An Asker returns the JSON body of a response of status 200, and a problem for another.
 type Asker func(ctx context.Context, r Request) (json.RawMessage, error)
 
-// Over asks a server over HTTP, with the credential that the function finds.
-func Over(client *http.Client, address string, credential func(context.Context) string) Asker {
+type credentialKey struct{}
+
+// withCredential returns a context with the bearer credential of a caller.
+func withCredential(ctx context.Context, credential string) context.Context {
+	return context.WithValue(ctx, credentialKey{}, credential)
+}
+
+func credentialOf(ctx context.Context) string { return ctx.Value(credentialKey{}).(string) }
+
+// over asks the server at an address, with the credential in the context.
+func over(address string) Asker {
+	address = strings.TrimSuffix(address, "/")
 	return func(ctx context.Context, r Request) (json.RawMessage, error) {
 		path := r.Path
 		if !r.isTracking() {
@@ -56,12 +67,12 @@ func Over(client *http.Client, address string, credential func(context.Context) 
 		if err != nil {
 			return nil, err
 		}
-		request.Header.Set("Authorization", "Bearer "+credential(ctx))
+		request.Header.Set("Authorization", "Bearer "+credentialOf(ctx))
 		request.Header.Set("Content-Type", "application/json")
 		if r.IdempotencyKey != "" {
 			request.Header.Set("Idempotency-Key", r.IdempotencyKey)
 		}
-		response, err := client.Do(request)
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w",
 				problem.New(problem.Unavailable, "%s does not answer; try again", address), err)
@@ -78,22 +89,14 @@ func Over(client *http.Client, address string, credential func(context.Context) 
 		if json.Unmarshal(body, &refusal) != nil || refusal.Error == "" {
 			refusal.Error = fmt.Sprintf("%s answered %s", address, response.Status)
 		}
-		return nil, problem.New(cmp.Or(kinds[response.StatusCode], problem.Unavailable), "%s", refusal.Error)
+		return nil, problem.New(problem.Invalid, "%s", refusal.Error)
 	}
-}
-
-// kinds are what statuses of refusals stand for.
-var kinds = map[int]problem.Kind{
-	http.StatusBadRequest: problem.Invalid, http.StatusUnauthorized: problem.Unauthenticated,
-	http.StatusForbidden: problem.Forbidden, http.StatusNotFound: problem.Missing,
-	http.StatusConflict: problem.Conflict, http.StatusUnprocessableEntity: problem.Unprocessable,
-	http.StatusTooManyRequests: problem.TooMany,
 }
 
 // wording replaces names and sentences of /api/v1 by those of tools.
 var wording = strings.NewReplacer(
 	"brand_id", "brand", "brandId", "brand", "topic_id", "topic", "competitor_id", "competitor",
-	"source_filter", "source", "promptIds", "prompt_ids", "Idempotency-Key", "the retry's key",
+	"source_filter", "source", "promptIds", "prompt_ids",
 	"GET /api/v1/brands", "list_brands", "GET /api/v1/citations", "sources", "GET /api/v1/ai-pages", "site_traffic",
 	"GET /api/v1/answers", "answers", "next_cursor", "next",
 	"your organization has too many requests under way; ask again in a moment",
@@ -109,22 +112,17 @@ func message(err error) string {
 	return wording.Replace(text)
 }
 
-// ServeStdio serves one client over a pair of streams until its end, with the figures of the server at an address. Its
-// error is a problem where the server does not answer, or not to the key.
+// ServeStdio serves one client over a pair of streams until its end, with the figures of the server at an address. It
+// offers track if the key may see jobs. Its error is a problem where the server does not answer, or not to the key.
 func ServeStdio(
 	ctx context.Context, address, key string, in io.ReadCloser, out io.WriteCloser, log *slog.Logger,
 ) error {
-	address = strings.TrimSuffix(address, "/")
-	credential := func(context.Context) string { return key }
-	ask := Over(&http.Client{Timeout: timeout}, address, credential)
+	ask := over(address)
+	ctx = identity.NewContext(withCredential(ctx, key), identity.Identity{})
 	if _, err := ask(ctx, Request{Path: "/whoami"}); err != nil {
 		return fmt.Errorf("ask %s: %w", address, err)
 	}
 	_, err := ask(ctx, Request{Path: trackingPrefix + "/jobs", Query: url.Values{"limit": {"1"}}})
-	kind, _ := problem.Of(err)
-	if err != nil && kind != problem.Forbidden && kind != problem.Missing {
-		return fmt.Errorf("ask %s: %w", address, err)
-	}
-	server := newServer(Config{Ask: ask, Credential: credential, Base: address, Now: time.Now, Log: log})
+	server := newServer(Config{Ask: ask, Base: strings.TrimSuffix(address, "/"), Now: time.Now, Log: log})
 	return server.protocol(err == nil).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }

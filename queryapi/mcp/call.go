@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,8 +30,7 @@ type call struct {
 	now  time.Time
 	args arguments
 
-	credential string // of the caller
-	brand      name   // zero where the call needs none
+	brand name // zero where the call needs none
 }
 
 // run returns the result of the call.
@@ -191,14 +191,6 @@ func (c *call) explainEmpty(ctx context.Context, r *result) error {
 // A name is a brand, topic or competitor that arguments name.
 type name struct{ ID, Name, Slug string }
 
-// label is how lists name it.
-func (n name) label() string {
-	if n.Slug != "" {
-		return n.Slug
-	}
-	return n.Name
-}
-
 // names lists what an argument may name.
 func (c *call) names(ctx context.Context, r Request, list, id string) ([]name, error) {
 	body, err := c.ask(ctx, r)
@@ -276,11 +268,12 @@ func (c *call) findNames(ctx context.Context) error {
 func find(kind, text string, names []name, hint string) (match name, err error) {
 	var labels, matches []string
 	for _, n := range names {
-		labels = append(labels, n.label())
+		label := cmp.Or(n.Slug, n.Name)
+		labels = append(labels, label)
 		if slices.ContainsFunc([]string{n.ID, n.Slug, n.Name}, func(field string) bool {
 			return field != "" && strings.EqualFold(text, field)
 		}) {
-			match, matches = n, append(matches, n.label()+" ("+n.ID+")")
+			match, matches = n, append(matches, label+" ("+n.ID+")")
 		}
 	}
 	switch len(matches) {

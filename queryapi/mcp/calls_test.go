@@ -75,7 +75,7 @@ func (w *world) wrongCalls(t *testing.T) {
 		{`{"action":"start","platforms":"openai"}`, `platforms: want a list of texts, got "openai"`},
 		{`{"action":"start","max_cost_usd":-1}`, `max_cost_usd: want a number from 0, got -1`},
 		{`{"action":"start","samples":11}`, `samples: want a whole number from 1 to 10, got 11`},
-		{`{"action":"cancel"}`, `job_id is missing: want the job_id that start returned`},
+		{`{"action":"cancel"}`, `job_id: want the job_id that start returned`},
 	} {
 		if text, isError := call(t, tracker, "track", c.arguments); text != c.want || !isError {
 			t.Errorf("track %s: %s, want %s", c.arguments, text, c.want)

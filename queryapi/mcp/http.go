@@ -63,7 +63,7 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 			AllowHeaders: "Authorization,Content-Type,MCP-Protocol-Version,Mcp-Method,Mcp-Name"}))
 	}
 	surface.Post("", s.checkOrigin, guard, limit, func(c *fiber.Ctx) error {
-		ctx := context.WithValue(c.UserContext(), credentialKey{}, httpd.Bearer(c.Get(fiber.HeaderAuthorization)))
+		ctx := withCredential(c.UserContext(), httpd.Bearer(c.Get(fiber.HeaderAuthorization)))
 		ctx = context.WithValue(ctx, requestKey{}, ctx)
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return adaptor.HTTPHandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 
 // handler speaks the protocol, with the tools of the caller's scopes.
 func (s Surface) handler() http.Handler {
-	track := Over(&http.Client{}, strings.TrimSuffix(s.TrackingURL, "/"), credentialOf)
+	track := over(s.TrackingURL)
 	tools := newServer(Config{
 		Ask: func(ctx context.Context, r Request) (json.RawMessage, error) {
 			if r.isTracking() {
@@ -88,7 +88,7 @@ func (s Surface) handler() http.Handler {
 			}
 			return s.Figures(ctx, r)
 		},
-		Credential: credentialOf, Base: s.PublicURL, Now: time.Now, Log: s.Log, Metrics: s.Metrics,
+		Base: s.PublicURL, Now: time.Now, Log: s.Log, Metrics: s.Metrics,
 	})
 	reader, writer := tools.protocol(false), tools.protocol(true)
 	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
@@ -142,10 +142,7 @@ func (s Surface) describe(c *fiber.Ctx) error {
 	})
 }
 
-type (
-	requestKey    struct{} // of a request's context
-	credentialKey struct{} // of its bearer credential
-)
+type requestKey struct{}
 
 // within bounds a call. The library lets calls outlive their request, so the request's context comes in the call's.
 func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
@@ -153,19 +150,4 @@ func within(ctx context.Context, timeout time.Duration) (context.Context, contex
 		ctx = request
 	}
 	return context.WithTimeout(ctx, timeout)
-}
-
-// credentialOf returns the credential of a request that is answered.
-func credentialOf(ctx context.Context) string {
-	credential, _ := ctx.Value(credentialKey{}).(string)
-	return credential
-}
-
-// callerOf returns who calls, for the log; nothing over stdio.
-func callerOf(ctx context.Context) []any {
-	if credentialOf(ctx) == "" {
-		return nil
-	}
-	caller := identity.FromContext(ctx)
-	return []any{"organization", caller.OrganizationID, "user", caller.UserID, "key", caller.KeyID}
 }

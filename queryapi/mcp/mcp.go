@@ -21,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
@@ -96,12 +97,11 @@ func readTools() []tool {
 
 // Config is what a server answers with.
 type Config struct {
-	Ask        Asker
-	Credential func(context.Context) string // of the caller, for retries that are one call
-	Base       string                       // address of the dashboard
-	Now        func() time.Time
-	Log        *slog.Logger
-	Metrics    prometheus.Registerer // nil: nobody reads them
+	Ask     Asker
+	Base    string // address of the dashboard
+	Now     func() time.Time
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil: nobody reads them
 }
 
 // A server has the tools of readers, and with tracking those of writers too.
@@ -171,7 +171,7 @@ func (s *server) call(ctx context.Context, t tool, arguments json.RawMessage) *s
 	started := s.Now()
 	ctx, cancel := within(ctx, timeout)
 	defer cancel()
-	c := call{tool: t, ask: s.Ask, base: s.Base, now: started, credential: s.Credential(ctx)}
+	c := call{tool: t, ask: s.Ask, base: s.Base, now: started}
 	text, err := c.run(ctx, arguments)
 	outcome, result := "done", &sdk.CallToolResult{StructuredContent: text}
 	if err != nil {
@@ -187,8 +187,9 @@ func (s *server) call(ctx context.Context, t tool, arguments json.RawMessage) *s
 	took := s.Now().Sub(started)
 	s.calls.WithLabelValues(t.Name, outcome).Inc()
 	s.seconds.WithLabelValues(t.Name).Observe(took.Seconds())
-	s.Log.InfoContext(ctx, "tool called", append(callerOf(ctx), "tool", t.Name, "outcome", outcome, "took", took,
-		"bytes", len(text))...)
+	caller := identity.FromContext(ctx)
+	s.Log.InfoContext(ctx, "tool called", "organization", caller.OrganizationID, "user", caller.UserID,
+		"key", caller.KeyID, "tool", t.Name, "outcome", outcome, "took", took, "bytes", len(text))
 	return result
 }
 

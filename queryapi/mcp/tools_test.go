@@ -17,6 +17,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
@@ -80,10 +81,11 @@ var today = time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 // connect returns a client of a server in this process.
 func connect(t *testing.T, ask Asker, tracks bool) *sdk.ClientSession {
 	t.Helper()
-	server := newServer(Config{Ask: ask, Credential: credentialOf, Base: "https://answers.example",
+	server := newServer(Config{Ask: ask, Base: "https://answers.example",
 		Now: func() time.Time { return today }, Log: slog.New(slog.DiscardHandler)})
 	ours, theirs := sdk.NewInMemoryTransports()
-	if _, err := server.protocol(tracks).Connect(t.Context(), ours, nil); err != nil {
+	ctx := identity.NewContext(withCredential(t.Context(), writerKey), identity.Identity{})
+	if _, err := server.protocol(tracks).Connect(ctx, ours, nil); err != nil {
 		t.Fatal(err)
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)

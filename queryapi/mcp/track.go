@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
@@ -19,14 +21,14 @@ const retryWindow = 10 * time.Minute // in which the same start is the same job
 // track asks the tracking server.
 func (c *call) track(ctx context.Context, r Request) (json.RawMessage, error) {
 	action := c.args["action"]
-	switch {
-	case (action == "status" || action == "cancel") && c.args["job_id"] == "":
-		return nil, problem.New(problem.Invalid, "job_id is missing: want the job_id that start returned")
-	case action == "status":
-		r.Query = url.Values{"wait": {"20"}} // seconds, below the timeout of the call
-		return c.ask(ctx, r)
-	case action == "cancel":
-		r.Method = http.MethodDelete
+	if action == "status" || action == "cancel" {
+		if _, err := uuid.FromString(c.args["job_id"]); err != nil {
+			return nil, problem.New(problem.Invalid, "job_id: want the job_id that start returned")
+		}
+		r.Method, r.Query = http.MethodGet, url.Values{"wait": {"20"}} // seconds, below the timeout of the call
+		if action == "cancel" {
+			r.Method, r.Query = http.MethodDelete, nil
+		}
 		return c.ask(ctx, r)
 	}
 	body := map[string]any{"brandId": c.brand.ID}
@@ -65,7 +67,7 @@ func (c *call) start(ctx context.Context, r Request) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.IdempotencyKey = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %s %s", c.credential, r.Body,
+	r.IdempotencyKey = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %s %s", credentialOf(ctx), r.Body,
 		c.now.UTC().Truncate(retryWindow))))
 	body, err := c.ask(ctx, r)
 	if err != nil {
