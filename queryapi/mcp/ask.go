@@ -101,6 +101,7 @@ var wording = strings.NewReplacer(
 	"GET /api/v1/answers", "answers", "next_cursor", "next",
 	"your organization has too many requests under way; ask again in a moment",
 	"four questions of your organization are running: again in 2 s",
+	"ask again after Retry-After seconds", "again in a second",
 )
 
 // message returns what a caller may read of an error.

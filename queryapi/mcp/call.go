@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,15 +44,20 @@ func (c *call) run(ctx context.Context, sent json.RawMessage) (json.RawMessage, 
 	if err := c.open(ctx, newNode(sent), &opening); err != nil {
 		return nil, err
 	}
-	for {
+	for shortest := math.MaxInt; ; {
 		r := opening
 		if err := c.fill(ctx, &r); err != nil {
 			return nil, err
 		}
 		object := r.object()
-		if len(object) <= maxResult {
+		switch {
+		case len(object) <= maxResult:
 			return object, nil
+		case len(object) >= shortest: // what is left is no list and no text of an answer
+			return nil, problem.New(problem.Unprocessable,
+				"the result is too long: ask with filters, or for a shorter window")
 		}
+		shortest = len(object)
 		// The next attempt takes less than the share that fits, since rows differ.
 		opening.most.rows = max(1, min(r.longest, r.most.rows)*maxResult*9/10/len(object))
 		opening.most.text = r.most.text * maxResult * 9 / 10 / len(object)

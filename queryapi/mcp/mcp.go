@@ -199,7 +199,8 @@ func addPrompts(server *sdk.Server) {
 		heading, rest, _ := strings.Cut(section, "\n")
 		signature, text, _ := strings.Cut(rest, "\n")
 		prompt := &sdk.Prompt{}
-		prompt.Name, prompt.Title, _ = strings.Cut(heading, ": ")
+		prompt.Name, prompt.Description, _ = strings.Cut(heading, ": ")
+		prompt.Title = prompt.Description
 		defaults := map[string]string{}
 		for argument := range strings.SplitSeq(signature, ", ") {
 			argument, value, hasDefault := strings.Cut(argument, "=")

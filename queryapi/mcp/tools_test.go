@@ -282,6 +282,36 @@ func TestEveryPointerIsOfTheBody(t *testing.T) {
 	t.Logf("%d names of pointers", compared)
 }
 
+// What is too long for a client is cut from the end, and says so.
+func TestLongResultsAreCut(t *testing.T) {
+	t.Parallel()
+	figures := examples(t)
+	body := ""
+	session := connect(t, func(ctx context.Context, r Request) (json.RawMessage, error) {
+		if r.Path == "/visibility-trend" || strings.HasPrefix(r.Path, "/answers/") {
+			return json.RawMessage(body), nil
+		}
+		return figures(ctx, r)
+	}, false)
+	bucket := `{"date":"2026-03-01","result_count":12,"degraded_platforms":["openai","gemini","perplexity"]}`
+	body = `{"buckets":[` + strings.Repeat(bucket+",", 730) + bucket + `]}`
+	text, _ := use(t, session, "visibility_trend", map[string]any{"brand": "lumen"})
+	if len(text) > 40_000 || len(text) < 30_000 || !strings.Contains(text, " of 731 rows fit: ask with filters") {
+		t.Errorf("731 days have %d bytes: …%s", len(text), text[len(text)-200:])
+	}
+	body = `{"id":"x","text":"` + strings.Repeat("東", 30_000) + `","search_queries":["` + "q" + `"]}`
+	text, _ = use(t, session, "answers", map[string]any{"id": "0198c1f2-9d21-7a03-8b4c-5d6e7f809112"})
+	if len(text) > 40_000 || len(text) < 30_000 ||
+		!strings.Contains(text, `東","text_truncated":true,"search_queries":["q"]`) {
+		t.Errorf("a long answer has %d bytes: …%s", len(text), text[len(text)-200:])
+	}
+	body = `{"id":"x","text":"","search_queries":["` + strings.Repeat("q", 50_000) + `"]}`
+	text, isError := use(t, session, "answers", map[string]any{"id": "0198c1f2-9d21-7a03-8b4c-5d6e7f809112"})
+	if want := "the result is too long: ask with filters, or for a shorter window"; text != want || !isError {
+		t.Errorf("what cannot be cut: %.100s", text)
+	}
+}
+
 // The page has every tool with its table, and the texts of prompts, for clients that have none.
 func TestThePageHasToolsAndPrompts(t *testing.T) {
 	t.Parallel()
