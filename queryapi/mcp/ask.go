@@ -124,6 +124,6 @@ func ServeStdio(
 		return fmt.Errorf("ask %s: %w", address, err)
 	}
 	_, err := ask(ctx, Request{Path: trackingPrefix + "/jobs", Query: url.Values{"limit": {"1"}}})
-	server := newServer(Config{Ask: ask, Base: strings.TrimSuffix(address, "/"), Now: time.Now, Log: log})
+	server := newServer(ask, strings.TrimSuffix(address, "/"), time.Now, log, nil)
 	return server.protocol(err == nil).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }

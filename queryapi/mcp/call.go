@@ -40,7 +40,7 @@ func (c *call) run(ctx context.Context, sent json.RawMessage) (json.RawMessage, 
 	if c.args, err = c.tool.readArguments(sent); err != nil {
 		return nil, err
 	}
-	opening := result{most: limits{rows: maxResult, text: maxText}}
+	opening := result{maxRows: maxResult, maxText: maxText}
 	if err := c.open(ctx, newNode(sent), &opening); err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (c *call) run(ctx context.Context, sent json.RawMessage) (json.RawMessage, 
 		}
 		shortest = len(object)
 		// The next attempt takes less than the share that fits, since rows differ.
-		opening.most.rows = max(1, min(r.longest, r.most.rows)*maxResult*9/10/len(object))
-		opening.most.text = r.most.text * maxResult * 9 / 10 / len(object)
-		if c.args.number("limit") > opening.most.rows {
-			c.args["limit"] = fmt.Sprint(opening.most.rows) // a shorter page has the cursor of the next one
+		opening.maxRows = max(1, min(r.longest, r.maxRows)*maxResult*9/10/len(object))
+		opening.maxText = r.maxText * maxResult * 9 / 10 / len(object)
+		if c.args.number("limit") > opening.maxRows {
+			c.args["limit"] = fmt.Sprint(opening.maxRows) // a shorter page has the cursor of the next one
 		}
 	}
 }
@@ -118,16 +118,13 @@ func (c *call) fill(ctx context.Context, r *result) error {
 		}
 	}
 	if c.tool.Screen != nil && c.brand.ID != "" {
-		link := c.base + "/brands/" + url.PathEscape(c.brand.Slug)
-		for _, part := range []string{*c.tool.Screen, c.args["id"]} {
-			if part != "" {
-				link += "/" + url.PathEscape(part)
-			}
+		link, err := url.Parse(c.base)
+		if err != nil {
+			return err
 		}
-		if query := c.args.query(slices.Concat(days, filters)...).Encode(); query != "" {
-			link += "?" + query
-		}
-		r.set("url", link)
+		link = link.JoinPath("brands", c.brand.Slug, *c.tool.Screen, c.args["id"])
+		link.RawQuery = c.args.query(slices.Concat(days, filters)...).Encode()
+		r.set("url", link.String())
 	}
 	return nil
 }

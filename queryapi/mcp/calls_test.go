@@ -88,7 +88,8 @@ func (w *world) emptyResults(t *testing.T) {
 	session := w.client(t, "owner")
 	last := w.until.AddDate(0, 0, -1).Format(time.DateOnly)
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"visibility", `{"brand":"lumen"}`, `"empty_because":"no_answers_yet","url"`},
+		{"visibility", `{"brand":"lumen"}`,
+			`"empty_because":"no_answers_yet","url":"https://answers.example/brands/lumen?date_from=`},
 		{"prompts", `{"brand":"lumen","platform":"openai"}`, `"empty_because":"no_answers_yet","url"`},
 		{"visibility_trend", `{"brand":"fernwood","date_from":"2026-01-01","date_to":"2026-01-31"}`,
 			`"empty_because":"none_in_window","last_answer":"` + last + `"`},

@@ -81,15 +81,12 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 // handler speaks the protocol, with the tools of the caller's scopes.
 func (s Surface) handler() http.Handler {
 	track := over(s.TrackingURL)
-	tools := newServer(Config{
-		Ask: func(ctx context.Context, r Request) (json.RawMessage, error) {
-			if r.isTracking() {
-				return track(ctx, r)
-			}
-			return s.Figures(ctx, r)
-		},
-		Base: s.PublicURL, Now: time.Now, Log: s.Log, Metrics: s.Metrics,
-	})
+	tools := newServer(func(ctx context.Context, r Request) (json.RawMessage, error) {
+		if r.isTracking() {
+			return track(ctx, r)
+		}
+		return s.Figures(ctx, r)
+	}, s.PublicURL, time.Now, s.Log, s.Metrics)
 	reader, writer := tools.protocol(false), tools.protocol(true)
 	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		caller := identity.FromContext(r.Context())

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -88,32 +89,27 @@ func readTools() []tool {
 		for _, argument := range t.Common {
 			t.schema.Properties[argument] = file.Common[argument]
 		}
-		for argument, p := range t.Properties {
-			t.schema.Properties[argument] = p
-		}
+		maps.Copy(t.schema.Properties, t.Properties)
 	}
 	return file.Tools
 }
 
-// Config is what a server answers with.
-type Config struct {
-	Ask     Asker
-	Base    string // address of the dashboard
-	Now     func() time.Time
-	Log     *slog.Logger
-	Metrics prometheus.Registerer // nil: nobody reads them
-}
-
-// A server has the tools of readers, and with tracking those of writers too.
+// A server runs calls.
 type server struct {
-	Config
+	ask     Asker
+	base    string // address of the dashboard
+	now     func() time.Time
+	log     *slog.Logger
 	calls   *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
 }
 
-func newServer(cfg Config) *server {
+// newServer registers its metrics, unless there is nobody to read them.
+func newServer(
+	ask Asker, base string, now func() time.Time, log *slog.Logger, metrics prometheus.Registerer,
+) *server {
 	s := &server{
-		Config: cfg,
+		ask: ask, base: base, now: now, log: log,
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_mcp_calls_total",
 			Help: "Calls of tools by outcome (done, refused, failed).",
@@ -124,8 +120,8 @@ func newServer(cfg Config) *server {
 			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"tool"}),
 	}
-	if cfg.Metrics != nil {
-		cfg.Metrics.MustRegister(s.calls, s.seconds)
+	if metrics != nil {
+		metrics.MustRegister(s.calls, s.seconds)
 	}
 	return s
 }
@@ -168,27 +164,27 @@ func (s *server) protocol(tracks bool) *sdk.Server {
 
 // call runs a tool. What is wrong with a call is its result, for the model to read.
 func (s *server) call(ctx context.Context, t tool, arguments json.RawMessage) *sdk.CallToolResult {
-	started := s.Now()
+	started := s.now()
 	ctx, cancel := within(ctx, timeout)
 	defer cancel()
-	c := call{tool: t, ask: s.Ask, base: s.Base, now: started}
+	c := call{tool: t, ask: s.ask, base: s.base, now: started}
 	text, err := c.run(ctx, arguments)
 	outcome, result := "done", &sdk.CallToolResult{StructuredContent: text}
 	if err != nil {
 		outcome, text = "refused", json.RawMessage(message(err))
 		if kind, _ := problem.Of(err); kind == problem.Internal && ctx.Err() == nil {
 			outcome = "failed"
-			s.Log.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err,
+			s.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err,
 				"next", "if it goes on, report it with this line")
 		}
 		result = &sdk.CallToolResult{IsError: true}
 	}
 	result.Content = []sdk.Content{&sdk.TextContent{Text: string(text)}}
-	took := s.Now().Sub(started)
+	took := s.now().Sub(started)
 	s.calls.WithLabelValues(t.Name, outcome).Inc()
 	s.seconds.WithLabelValues(t.Name).Observe(took.Seconds())
 	caller := identity.FromContext(ctx)
-	s.Log.InfoContext(ctx, "tool called", "organization", caller.OrganizationID, "user", caller.UserID,
+	s.log.InfoContext(ctx, "tool called", "organization", caller.OrganizationID, "user", caller.UserID,
 		"key", caller.KeyID, "tool", t.Name, "outcome", outcome, "took", took, "bytes", len(text))
 	return result
 }

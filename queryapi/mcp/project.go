@@ -72,13 +72,8 @@ type result struct {
 	warnings []string
 	isEmpty  bool
 	longest  int // rows of a table
-	most     limits
-}
-
-// limits cut what makes a result too long.
-type limits struct {
-	rows int // of a table
-	text int // characters of an answer
+	maxRows  int // of a table, and
+	maxText  int // characters of an answer, which cut what makes a result too long
 }
 
 func (r *result) set(name string, value any) {
@@ -142,8 +137,8 @@ func (r *result) project(a ask, body json.RawMessage, args arguments) {
 func (r *result) setText(literal json.RawMessage) {
 	var text string
 	_ = json.Unmarshal(literal, &text) // it is a text
-	if runes := []rune(text); len(runes) > r.most.text {
-		r.set("text", string(runes[:r.most.text]))
+	if runes := []rune(text); len(runes) > r.maxText {
+		r.set("text", string(runes[:r.maxText]))
 		r.set("text_truncated", true)
 		return
 	}
@@ -201,7 +196,7 @@ func (r *result) addTable(a ask, t table, root node, args arguments) {
 		rows = rows[:min(len(rows), limit)]
 	}
 	r.longest = max(r.longest, len(rows))
-	if limit := r.most.rows; len(rows) > limit {
+	if limit := r.maxRows; len(rows) > limit {
 		r.warn("only %d of %d rows fit: ask with filters, or for a shorter window", limit, len(rows))
 		rows = rows[:limit]
 	}

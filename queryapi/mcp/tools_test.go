@@ -81,8 +81,8 @@ var today = time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 // connect returns a client of a server in this process.
 func connect(t *testing.T, ask Asker, tracks bool) *sdk.ClientSession {
 	t.Helper()
-	server := newServer(Config{Ask: ask, Base: "https://answers.example",
-		Now: func() time.Time { return today }, Log: slog.New(slog.DiscardHandler)})
+	server := newServer(ask, "https://answers.example", func() time.Time { return today },
+		slog.New(slog.DiscardHandler), nil)
 	ours, theirs := sdk.NewInMemoryTransports()
 	ctx := identity.NewContext(withCredential(t.Context(), writerKey), identity.Identity{})
 	if _, err := server.protocol(tracks).Connect(ctx, ours, nil); err != nil {
@@ -357,7 +357,7 @@ func TestThePageHasToolsAndPrompts(t *testing.T) {
 func wrapped(text string) string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(line)+1+len(word) > 120 {
 			lines, line = append(lines, line), ""
 		}
