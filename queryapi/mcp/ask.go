@@ -82,7 +82,7 @@ func over(address string) Asker {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "%s broke off; try again", address), err)
 		}
-		if response.StatusCode == http.StatusOK {
+		if response.StatusCode == http.StatusOK && json.Valid(body) {
 			return body, nil
 		}
 		var refusal struct{ Error string }

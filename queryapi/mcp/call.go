@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +35,13 @@ type call struct {
 	brand name // zero where the call needs none
 }
 
-// run returns the result of the call.
-func (c *call) run(ctx context.Context, sent json.RawMessage) (json.RawMessage, error) {
-	var err error
+// run returns the result of the call. A panic is its error: the library does not recover any.
+func (c *call) run(ctx context.Context, sent json.RawMessage) (text json.RawMessage, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
 	if c.args, err = c.tool.readArguments(sent); err != nil {
 		return nil, err
 	}
@@ -174,7 +179,7 @@ func (c *call) explainEmpty(ctx context.Context, r *result) error {
 		}
 		if last == "" {
 			at, _ := newNode(newest[0]).at("/answered_at")
-			last = strings.Trim(string(at[:len(`"2006-01-02`)]), `"`)
+			last, _, _ = strings.Cut(strings.Trim(string(at), `"`), "T")
 		}
 	}
 	r.set("empty_because", reason)

@@ -204,6 +204,23 @@ func TestClientsOfBothEras(t *testing.T) {
 	}
 }
 
+// A panic ends the call that it is of, and no other.
+func TestACallThatPanics(t *testing.T) {
+	t.Parallel()
+	var log logbuffer.Buffer
+	url := serve(t, Surface{Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Figures: func(context.Context, Request) (json.RawMessage, error) { panic("of a question") }})
+	session := dial(t, url, readerKey, "")
+	for range 2 {
+		if text, isError := use(t, session, "list_brands", nil); text != "internal error" || !isError {
+			t.Errorf("a call that panics has %s", text)
+		}
+	}
+	if !strings.Contains(log.String(), "panic: of a question") || !strings.Contains(log.String(), "outcome=failed") {
+		t.Errorf("the log has %s", log.String())
+	}
+}
+
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 // What is refused before the protocol has the status and the challenge that clients know.
