@@ -118,6 +118,7 @@ var dependencies = []dependency{
 		"how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/imports", "collector", "queryapi/rest"},
 		"strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"queryapi/mcp"}, "the protocol of AI clients, all revisions"},
 	{"github.com/maypok86/otter/v2", []string{"queryapi/metrics"}, "a cache bounded by bytes, for repeated questions"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"},
 		"goroutines that fail together"},

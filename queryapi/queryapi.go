@@ -1,5 +1,5 @@
-// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the dashboard
-// and share links.
+// Package queryapi wires the surfaces of readers: /api/v1, /mcp, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the
+// dashboard and share links.
 package queryapi
 
 import (
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/egress"
 	"github.com/answerscope/answerscope/internal/httpd"
@@ -16,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/brief"
 	"github.com/answerscope/answerscope/queryapi/link"
+	"github.com/answerscope/answerscope/queryapi/mcp"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/onboard"
 	"github.com/answerscope/answerscope/queryapi/rest"
@@ -35,8 +38,13 @@ type Deps struct {
 	Settings  config.Settings
 	Proxies   httpd.Proxies
 	Origins   []string // of pages that may ask from a browser
+	Tracking  string   // address of the tracking server; "" for none, OwnTracking for the same server
 	Log       *slog.Logger
+	Metrics   prometheus.Registerer
 }
+
+// OwnTracking is the address of a tracking server that the same listener serves.
+const OwnTracking = "own"
 
 // Gate finds who sends a request, by API key, access token or cookie.
 type Gate struct {
@@ -113,7 +121,8 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	cfg := metrics.DefaultConfig()
 	cfg.RateLimit, cfg.CORSOrigins = rateLimit, d.Origins
 	api := metrics.New(cfg, d.DB, d.Warehouse, time.Now)
-	api.Mount(server, gate.Keys)
+	shared := api.Mount(server, gate.Keys)
+	mountMCP(d, gate, api, shared, server)
 	if gate.Provider == nil {
 		web.MountElsewhere(server)
 	} else {
@@ -170,6 +179,22 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	shares.MountManager(users.Group("/shares"), gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
 	shares.MountManager(dashboard.Group("/shares"), gate.Provider.RequireDashboard, limit().Handle)
 	return parts, nil
+}
+
+// mountMCP adds /mcp, with the keys and the limit of /api/v1, and the access tokens of users.
+func mountMCP(d Deps, gate *Gate, api *metrics.API, limit *httpd.CallerLimit, server *httpd.Server) {
+	surface := mcp.Surface{
+		Figures: mcp.Figures(api), PublicURL: d.Settings.PublicURL, TrackingURL: d.Tracking, Origins: d.Origins,
+		Issuer: d.Settings.Issuer.Name, Log: d.Log, Metrics: d.Metrics,
+	}
+	if d.Tracking == OwnTracking {
+		surface.TrackingURL = server.URL()
+	}
+	guard := gate.Keys.Require(auth.MetricsRead)
+	if gate.Tokens != nil {
+		guard = gate.Tokens.RequireTokenOrKey(gate.Keys, auth.MetricsRead)
+	}
+	surface.Mount(server, guard, limit.Handle)
 }
 
 // NewLinks makes one-time links. Their mails take keys to encrypt them.

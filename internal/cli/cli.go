@@ -56,6 +56,7 @@ type grammar struct {
 	Import     importCmd     `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers   crawlersCmd   `cmd:"" help:"Count the requests of AI crawlers."`
 	Pixel      pixelCmd      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Give an AI client on this machine the figures of a server."`
 	Export     exportCmd     `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread     rereadCmd     `cmd:"" help:"Extract stored answers again and show progress."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine."`

@@ -60,8 +60,9 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 %s  page   %s
          a shop with the pixel that counts your own visits
   API    curl -H 'Authorization: Bearer %s' '%s/api/v1/visibility-summary?brand_id=%s'
-  SQL    %s
-         is the API's aiVisibilityScore: %s
+  AI     claude mcp add --transport http answerscope %[4]s/mcp --header 'Authorization: Bearer %[3]s'
+  SQL    %[6]s
+         is the API's aiVisibilityScore: %[7]s
   key    %[3]s
   mail   %[10]s
          the weekly report; docs/mail.md names the relay that sends it

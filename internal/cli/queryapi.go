@@ -53,6 +53,7 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 			server := s.Serve(cfg)
 			s.RequireDatabases(server)
 			deps := queryDeps(s, c.listenFlags, proxies)
+			deps.Tracking = c.TrackingURL
 			gate, err := queryapi.NewGate(ctx, deps)
 			if err != nil {
 				return err
@@ -72,7 +73,7 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 func queryDeps(s *service.Service, flags listenFlags, proxies httpd.Proxies) queryapi.Deps {
 	return queryapi.Deps{
 		DB: s.DB, Warehouse: s.Warehouse, Gateway: s.Gateway, Settings: s.Settings, Proxies: proxies,
-		Origins: flags.CORSOrigins, Log: s.Log,
+		Origins: flags.CORSOrigins, Log: s.Log, Metrics: s.Metrics,
 	}
 }
 

@@ -22,6 +22,7 @@ type Outside struct {
 	KafkaPassword Secret
 	RESTSecret    Secret // verifies the tokens of a database that is served alone
 	AnonKey       Secret // the public key that clients of /rest/v1 send
+	Key           Secret // the API key with which a command asks another installation
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
 	Issuer        Issuer
 	Mail          Mail
@@ -114,6 +115,7 @@ func (o *Outside) fields() []namedField {
 		{Prefix + "REST_JWT_SECRET", &o.RESTSecret},
 		{Prefix + "SECRET_KEYS", &o.SecretKeys},
 		{Prefix + "ANON_KEY", &o.AnonKey},
+		{Prefix + "KEY", &o.Key},
 		{"CRON_SECRET", &o.CronSecret},
 		{Prefix + "ISSUER", (*text)(&o.Issuer.Name)},
 		{Prefix + "JWKS_URL", &o.Issuer.JWKS},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,19 +130,22 @@ var endpoints = []endpoint{
 }
 
 // Mount adds the surface /api/v1 to a server. A path that does not exist is 404 and another method 405 with Allow,
-// with any key, because the paths are public, as their description is; on an endpoint the key is checked first.
-func (a *API) Mount(server *httpd.Server, keys *auth.KeyResolver) {
+// with any key, because the paths are public, as their description is; on an endpoint the key is checked first. It
+// returns the limit of its callers, for a surface that asks the same to share.
+func (a *API) Mount(server *httpd.Server, keys *auth.KeyResolver) *httpd.CallerLimit {
 	surface := newSurface(server, prefix)
 	if len(a.cfg.CORSOrigins) > 0 {
 		surface.Use(a.cors())
 	}
 	surface.Get(descriptionPath, rendered{body: description, contentType: fiber.MIMEApplicationJSON}.send)
-	a.route(surface, keys.Require(auth.MetricsRead))
+	limit := httpd.NewCallerLimit(a.cfg.RateLimit, time.Now)
+	a.route(surface, keys.Require(auth.MetricsRead), limit)
+	return limit
 }
 
 // MountAt adds the same endpoints below another prefix, for the callers that guard accepts.
 func (a *API) MountAt(server *httpd.Server, prefix string, guard fiber.Handler) {
-	a.route(newSurface(server, prefix), guard)
+	a.route(newSurface(server, prefix), guard, httpd.NewCallerLimit(a.cfg.RateLimit, time.Now))
 }
 
 func newSurface(server *httpd.Server, prefix string) fiber.Router {
@@ -150,8 +154,7 @@ func newSurface(server *httpd.Server, prefix string) fiber.Router {
 	return surface
 }
 
-func (a *API) route(surface fiber.Router, guard fiber.Handler) {
-	limit := httpd.NewCallerLimit(a.cfg.RateLimit, time.Now)
+func (a *API) route(surface fiber.Router, guard fiber.Handler, limit *httpd.CallerLimit) {
 	for _, e := range endpoints {
 		path := strings.NewReplacer("{", ":", "}", "").Replace(e.path) // as fiber writes parameters
 		surface.Get(path, guard, limit.Handle, func(c *fiber.Ctx) error { return a.serve(c, e) })
@@ -170,17 +173,26 @@ func (a *API) cors() fiber.Handler {
 	})
 }
 
-// responseError answers 503 while a store cannot be reached or is too slow.
 func responseError(c *fiber.Ctx, err error) (status int, body any) {
+	return httpd.PlainError(c, Explain(err))
+}
+
+var (
+	errSlow = problem.New(problem.Unavailable,
+		"a database of this service did not answer in time; ask again in a moment, or for fewer days")
+	errAway = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
+)
+
+// Explain makes a problem of an error of a store that cannot be reached or is too slow.
+func Explain(err error) error {
 	switch kind, _ := problem.Of(err); {
 	case kind != problem.Internal:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		err = problem.New(problem.Unavailable,
-			"a database of this service did not answer in time; ask again in a moment, or for fewer days")
+		return fmt.Errorf("%w: %w", errSlow, err)
 	case postgres.IsTransient(err), clickhouse.IsTransient(err):
-		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
+		return fmt.Errorf("%w: %w", errAway, err)
 	}
-	return httpd.PlainError(c, err)
+	return err
 }
 
 // privateCache lets only the caller's own cache keep a response, errors too, which revalidates it each time.
@@ -190,28 +202,53 @@ func privateCache(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// serve sends the cached body of a request, else renders it.
+// serve sends the body of a request.
 func (a *API) serve(c *fiber.Ctx, e endpoint) error {
-	ctx, caller := c.UserContext(), identity.FromContext(c.UserContext())
 	c.Vary(fiber.HeaderAccept)
 	r := request{
 		path: utils.CopyString(c.Path()), query: string(c.Context().URI().QueryString()), day: dayText(a.now().UTC()),
 		asCSV: len(e.tables) > 0 && c.Accepts(fiber.MIMEApplicationJSON, mimeCSV) == mimeCSV,
 	}
-	version, err := a.version(ctx, e, r)
+	body, err := a.respond(c.UserContext(), identity.FromContext(c.UserContext()), e, r, c.Params("id"))
 	if err != nil {
 		return err
+	}
+	return body.send(c)
+}
+
+// Ask returns the JSON body that a caller gets from an endpoint, such as /answers or /answers/{id} with an id. A store
+// that does not answer is a problem.
+func (a *API) Ask(ctx context.Context, caller identity.Identity, path string, params url.Values) ([]byte, error) {
+	name, id, hasID := strings.Cut(path[1:], "/")
+	if hasID {
+		name += "/{id}"
+	}
+	i := slices.IndexFunc(endpoints, func(e endpoint) bool { return e.path == "/"+name })
+	if i < 0 {
+		return nil, problem.New(problem.Missing, "no such path")
+	}
+	r := request{path: prefix + path, query: params.Encode(), day: dayText(a.now().UTC())}
+	body, err := a.respond(ctx, caller, endpoints[i], r, id)
+	return body.body, Explain(err)
+}
+
+// respond returns the cached body of a request, else renders it.
+func (a *API) respond(
+	ctx context.Context, caller identity.Identity, e endpoint, r request, id string,
+) (rendered, error) {
+	version, err := a.version(ctx, e, r)
+	if err != nil {
+		return rendered{}, err
 	}
 	key := cacheKey{caller.OrganizationID, version, r}
 	if cached, ok := a.cache.find(key, a.now()); ok {
-		return cached.send(c)
+		return cached, nil
 	}
-	body, err := a.render(ctx, caller, e, r, c.Params("id"))
-	if err != nil {
-		return err
+	body, err := a.render(ctx, caller, e, r, id)
+	if err == nil {
+		a.cache.add(key, body, a.now())
 	}
-	a.cache.add(key, body, a.now())
-	return body.send(c)
+	return body, err
 }
 
 // version returns the version of the data that a request depends on, or the zero one where nothing is cached. It is

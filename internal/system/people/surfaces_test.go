@@ -18,7 +18,7 @@ import (
 )
 
 // surfaces are the prefixes of paths that take the same credentials. The longest that fits counts.
-var surfaces = []string{"/api/v1", "/api", "/rest/v1", "/api/tracking", "/cron", "/api/cron"}
+var surfaces = []string{"/api/v1", "/mcp", "/api", "/rest/v1", "/api/tracking", "/cron", "/api/cron"}
 
 // scheduled are the surfaces of who knows CRON_SECRET, which is nobody's credential.
 var scheduled = []string{"/cron", "/api/cron"}
@@ -26,6 +26,7 @@ var scheduled = []string{"/cron", "/api/cron"}
 // open are the routes without a credential; the script has another one, which ends in its hash. The dashboard is not
 // served beside an outside issuer: / says so, and the pages behind links have its style.
 var open = regexp.MustCompile(`^GET (/|/assets/.*|/confirm/:token|/unsubscribe/:token|/healthz|/t(\.[0-9a-f]+)?\.js|` +
+	`/\.well-known/oauth-protected-resource(/mcp)?|` +
 	`/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$|^POST /(confirm|unsubscribe)/:token$`)
 
 // brandless are the routes of /api/v1 that are not about one brand. No tenant has an answer, so that one is 404.
@@ -58,7 +59,7 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 	s.Edit(t, "UPDATE public.api_keys SET expires_at = now() FROM private.api_key_hashes WHERE id = api_key_id "+
 		"AND hash = $1", hash(expired))
 
-	nowhere := map[string]int{"/api/v1": 401, "/api": 401, "/rest/v1": 401, "/api/tracking": 401}
+	nowhere := map[string]int{"/api/v1": 401, "/mcp": 401, "/api": 401, "/rest/v1": 401, "/api/tracking": 401}
 	asUser := map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 0}
 	asKey := map[string]int{"/api/v1": 0, "/api": 401, "/rest/v1": 401, "/api/tracking": 403}
 	list := []caller{
@@ -77,7 +78,7 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 			nowhere},
 		{"a token whose role is the owner of the tables", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
 			c.Role = "answerscope_owner"
-		}), map[string]int{"/api/v1": 401, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
+		}), map[string]int{"/api/v1": 401, "/mcp": 403, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
 		{"a token whose role is anon", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
 			c.Role = "anon"
 		}), nowhere},
@@ -93,7 +94,7 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 		{"a token without the anon key", "", run.TokenOf(t, viewer, nil),
 			map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 401}},
 		{"a key of the scope tracking:write alone", run.Anon, tracking,
-			map[string]int{"/api/v1": 403, "/api": 401, "/rest/v1": 401}},
+			map[string]int{"/api/v1": 403, "/mcp": 403, "/api": 401, "/rest/v1": 401}},
 	}
 	for _, role := range roles {
 		list = append(list, caller{"the token of a " + role, run.Anon, run.TokenOf(t, s.ours.users[role], nil), asUser},
