@@ -1,10 +1,11 @@
-// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the dashboard
-// and share links.
+// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the dashboard,
+// share links and the OAuth of apps.
 package queryapi
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/brief"
 	"github.com/answerscope/answerscope/queryapi/link"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/oauth"
 	"github.com/answerscope/answerscope/queryapi/onboard"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/queryapi/share"
@@ -35,6 +37,7 @@ type Deps struct {
 	Settings  config.Settings
 	Proxies   httpd.Proxies
 	Origins   []string // of pages that may ask from a browser
+	OAuth     bool     // apps get tokens for /mcp by OAuth; it takes a public URL of https
 	Log       *slog.Logger
 }
 
@@ -43,6 +46,7 @@ type Gate struct {
 	Keys     *auth.KeyResolver
 	Tokens   *auth.Tokens   // nil where nobody can sign in
 	Provider *auth.Provider // the built-in identity provider; nil where tokens come from an outside issuer
+	Apps     *oauth.Issuer  // nil where apps get no tokens
 
 	anonKeys auth.AnonKeys // what clients of /rest/v1 send beside their token
 }
@@ -69,6 +73,10 @@ func NewGate(ctx context.Context, d Deps) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if provider == nil && d.OAuth {
+		return nil, errors.New(
+			"ANSWERSCOPE_MCP_OAUTH signs tokens: give ANSWERSCOPE_SECRET_KEYS, the same to every process")
+	}
 	if provider == nil {
 		d.Log.Warn("nobody can sign in", "next",
 			"give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or "+
@@ -78,6 +86,13 @@ func NewGate(ctx context.Context, d Deps) (*Gate, error) {
 	gate.Provider, gate.Tokens = provider, provider.Tokens()
 	if gate.anonKeys == nil {
 		gate.anonKeys = provider.AnonKeys
+	}
+	if d.OAuth {
+		client, err := egress.New(d.Settings.EgressAllow)
+		if err != nil {
+			return nil, err
+		}
+		gate.Apps = oauth.New(d.Settings.PublicURL, client.Document, d.DB, provider)
 	}
 	return gate, nil
 }
@@ -141,11 +156,16 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	if err != nil || gate.Provider == nil {
 		return parts, err
 	}
+	oauth.MountApps(users.Group("/apps"), d.DB, gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
+	if gate.Apps != nil {
+		gate.Apps.Mount(server)
+	}
 	parts = append(parts, lifecycle.Part{Name: "links", After: []lifecycle.Store{lifecycle.Postgres}, Run: links.Run})
 
 	// The same once more for the dashboard, whose users have a cookie.
 	dashboard := gate.Provider.MountDashboard(server)
 	minted.Mount(dashboard.Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
+	oauth.MountApps(dashboard.Group("/apps"), d.DB, gate.Provider.RequireDashboard, limit().Handle)
 	webhooks.Mount(dashboard.Group("/webhooks"), gate.Provider.RequireDashboard, limit().Handle)
 	links.MountAPI(dashboard, gate.Provider.RequireDashboard, limit().Handle)
 	links.MountReset(dashboard)

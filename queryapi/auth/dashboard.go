@@ -156,6 +156,19 @@ func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAcc
 	if err := CheckOrigin(c); err != nil {
 		return account, err
 	}
+	return p.accountOfCookie(c)
+}
+
+// Visitor is Dashboard for pages without a script, whose forms send no header.
+func (p *Provider) Visitor(c *fiber.Ctx) (identity.Identity, error) {
+	if c.Method() != http.MethodGet && !FromHere(c) {
+		return identity.Identity{}, errForeign
+	}
+	account, err := p.accountOfCookie(c)
+	return identityOf(account.Account), err
+}
+
+func (p *Provider) accountOfCookie(c *fiber.Ctx) (account postgres.DashboardAccount, err error) {
 	cookie := c.Cookies(p.cookieName())
 	if cookie == "" {
 		return account, errSignedOut
