@@ -1,5 +1,5 @@
-// Package page renders the pages that need no script: those behind links in mails, a sign-in that failed, and consent to
-// an app.
+// Package page renders the pages that need no script: those behind links in mails, a sign-in that failed, and the
+// consent to an app.
 package page
 
 import (

@@ -8,14 +8,14 @@ WITH linked AS (
     SET revoked_at = now()
     WHERE user_id = $3
       AND revoked_at IS NULL
+), disconnected AS (
+    DELETE FROM private.oauth_grants
+    WHERE user_id = $3
 ), revoked AS (
     UPDATE public.api_keys
     SET revoked_at = now()
     WHERE user_id = $3
       AND revoked_at IS NULL
-), disconnected AS (
-    DELETE FROM private.oauth_grants
-    WHERE user_id = $3
 ), cleared AS (
     UPDATE private.users
     SET
