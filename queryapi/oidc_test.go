@@ -34,6 +34,10 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.exec(t, `INSERT INTO private.oauth_grants (user_id, organization_id, client_id, client_name, redirect_uri, scopes,
+		challenge, code_hash, used_at)
+		VALUES ($1, $2, 'x', 'before', 'x', '{metrics:read}', repeat('x', 43), sha256('x'), now())`,
+		w.ann.ID, w.acme.ID)
 	ann := w.client()
 	a := ann.enter(t, f, person("ann", "Ann@example.com"), "/brands/x?y=z")
 	a.is(t, "linked", http.StatusSeeOther)
@@ -50,6 +54,9 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 	if value[int](t, w, "SELECT count(*) FROM public.api_keys WHERE user_id = $1 AND revoked_at IS NULL",
 		w.ann.ID) > 0 {
 		t.Error("the API key of before works on")
+	}
+	if value[int](t, w, "SELECT count(*) FROM private.oauth_grants") > 0 {
+		t.Error("the app of before works on")
 	}
 	if lines := w.audit(t,
 		w.acme.ID); !slices.Contains(lines, "identity linked|ann@example.com to "+f.url+"|ann@example.com") {

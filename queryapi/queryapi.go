@@ -1,10 +1,11 @@
 // Package queryapi wires the surfaces of readers: /api/v1, /mcp, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the
-// dashboard and share links.
+// dashboard, share links and the OAuth of apps.
 package queryapi
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/link"
 	"github.com/answerscope/answerscope/queryapi/mcp"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/oauth"
 	"github.com/answerscope/answerscope/queryapi/onboard"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/queryapi/share"
@@ -39,6 +41,7 @@ type Deps struct {
 	Proxies   httpd.Proxies
 	Origins   []string // of pages that may ask from a browser
 	Tracking  string   // address of the tracking server; "" for none, OwnTracking for the same server
+	OAuth     bool     // apps get tokens for /mcp by OAuth; it takes a public URL of https
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer
 }
@@ -51,6 +54,7 @@ type Gate struct {
 	Keys     *auth.KeyResolver
 	Tokens   *auth.Tokens   // nil where nobody can sign in
 	Provider *auth.Provider // the built-in identity provider; nil where tokens come from an outside issuer
+	Apps     *oauth.Issuer  // nil where apps get no tokens
 
 	anonKeys auth.AnonKeys // what clients of /rest/v1 send beside their token
 }
@@ -77,6 +81,10 @@ func NewGate(ctx context.Context, d Deps) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if provider == nil && d.OAuth {
+		return nil, errors.New(
+			"ANSWERSCOPE_MCP_OAUTH signs tokens: give ANSWERSCOPE_SECRET_KEYS, the same to every process")
+	}
 	if provider == nil {
 		d.Log.Warn("nobody can sign in", "next",
 			"give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or "+
@@ -86,6 +94,13 @@ func NewGate(ctx context.Context, d Deps) (*Gate, error) {
 	gate.Provider, gate.Tokens = provider, provider.Tokens()
 	if gate.anonKeys == nil {
 		gate.anonKeys = provider.AnonKeys
+	}
+	if d.OAuth {
+		client, err := egress.New(d.Settings.EgressAllow)
+		if err != nil {
+			return nil, err
+		}
+		gate.Apps = oauth.New(d.Settings.PublicURL, client.Document, d.DB, provider)
 	}
 	return gate, nil
 }
@@ -150,11 +165,16 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	if err != nil || gate.Provider == nil {
 		return parts, err
 	}
+	oauth.MountApps(users.Group("/apps"), d.DB, gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
+	if gate.Apps != nil {
+		gate.Apps.Mount(server)
+	}
 	parts = append(parts, lifecycle.Part{Name: "links", After: []lifecycle.Store{lifecycle.Postgres}, Run: links.Run})
 
 	// The same once more for the dashboard, whose users have a cookie.
 	dashboard := gate.Provider.MountDashboard(server)
 	minted.Mount(dashboard.Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
+	oauth.MountApps(dashboard.Group("/apps"), d.DB, gate.Provider.RequireDashboard, limit().Handle)
 	webhooks.Mount(dashboard.Group("/webhooks"), gate.Provider.RequireDashboard, limit().Handle)
 	links.MountAPI(dashboard, gate.Provider.RequireDashboard, limit().Handle)
 	links.MountReset(dashboard)
@@ -181,17 +201,23 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	return parts, nil
 }
 
-// mountMCP adds /mcp, with the keys and the limit of /api/v1, and the access tokens of users.
+// mountMCP adds /mcp, with the keys and the limit of /api/v1, and the access tokens of apps or else of users.
 func mountMCP(d Deps, gate *Gate, api *metrics.API, limit *httpd.CallerLimit, server *httpd.Server) {
 	surface := mcp.Surface{
 		Figures: mcp.Figures(api), PublicURL: d.Settings.PublicURL, TrackingURL: d.Tracking, Origins: d.Origins,
 		Issuer: d.Settings.Issuer.Name, Log: d.Log, Metrics: d.Metrics,
 	}
+	if gate.Apps != nil {
+		surface.Issuer, surface.Forward = d.Settings.PublicURL, gate.Apps.ForwardToken
+	}
 	if d.Tracking == OwnTracking {
 		surface.TrackingURL = server.URL()
 	}
 	guard := gate.Keys.Require(auth.MetricsRead)
-	if gate.Tokens != nil {
+	switch {
+	case gate.Apps != nil:
+		guard = gate.Apps.Require(gate.Keys, auth.MetricsRead)
+	case gate.Tokens != nil:
 		guard = gate.Tokens.RequireTokenOrKey(gate.Keys, auth.MetricsRead)
 	}
 	surface.Mount(server, guard, limit.Handle)

@@ -23,8 +23,8 @@ type allFlags struct {
 	trackingFlags  `embed:""`
 }
 
-func (f *allFlags) validate() error {
-	return errors.Join(f.listenFlags.validate(), f.collectorFlags.validate(f.proxyFlags), f.trackingFlags.validate())
+func (f *allFlags) validate(s config.Settings) error {
+	return errors.Join(f.listenFlags.validate(s), f.collectorFlags.validate(f.proxyFlags), f.trackingFlags.validate())
 }
 
 // allParts are what commands that run everything look at.
@@ -95,7 +95,7 @@ type allCmd struct {
 }
 
 func (c *allCmd) Run(ctx context.Context, p *process) error {
-	return p.serve(ctx, c.validate(), c.spec(p, nil, func(ctx context.Context, all *allParts) error {
+	return p.serve(ctx, c.validate(p.Settings), c.spec(p, nil, func(ctx context.Context, all *allParts) error {
 		return p.sayNext(ctx, all.DB)
 	}))
 }
@@ -134,7 +134,7 @@ func ServeAll(ctx context.Context, args, environment []string, log io.Writer, re
 	}
 	g.Settings.Outside = config.FromEnvironment(environment)
 	p := newProcess(config.Settings(g.Settings), "all", strings.NewReader(""), io.Discard, log)
-	return p.serve(ctx, g.All.validate(), g.All.spec(p, nil, func(_ context.Context, all *allParts) error {
+	return p.serve(ctx, g.All.validate(p.Settings), g.All.spec(p, nil, func(_ context.Context, all *allParts) error {
 		ready(all.server)
 		return nil
 	}))

@@ -34,7 +34,7 @@ type setting struct {
 
 func (c *configCmd) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		wrong := errors.Join(p.Settings.Validate(), c.allFlags.validate(), c.forwardFlags.validate(),
+		wrong := errors.Join(p.Settings.Validate(), c.allFlags.validate(p.Settings), c.forwardFlags.validate(),
 			c.restFlags.validate())
 		return errors.Join(namedAsGiven(chosen, wrong), errors.Join(p.unknown...))
 	}

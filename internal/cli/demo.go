@@ -39,7 +39,7 @@ const (
 func (c *demoCmd) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
 	page := &demoPage{}
-	return p.serve(ctx, c.validate(), c.spec(p, page.open, func(ctx context.Context, all *allParts) error {
+	return p.serve(ctx, c.validate(p.Settings), c.spec(p, page.open, func(ctx context.Context, all *allParts) error {
 		return (&demo{allParts: all, p: p}).show(ctx, page)
 	}))
 }

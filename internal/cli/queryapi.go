@@ -29,6 +29,7 @@ type queryapiCmd struct {
 type apiFlags struct {
 	RateLimit   int      `default:"100" placeholder:"N" help:"{api_rate_limit}"`
 	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"{api_cors_origins}"`
+	MCPOAuth    bool     `name:"mcp-oauth" help:"{api_mcp_oauth}"`
 }
 
 func (f apiFlags) config() metrics.Config {
@@ -37,11 +38,27 @@ func (f apiFlags) config() metrics.Config {
 	return cfg
 }
 
+// validateOAuth checks what OAuth takes beside its flag.
+func (f apiFlags) validateOAuth(s config.Settings) error {
+	switch {
+	case !f.MCPOAuth:
+		return nil
+	case !strings.HasPrefix(s.PublicURL, "https://"):
+		return fmt.Errorf("ANSWERSCOPE_MCP_OAUTH is on and ANSWERSCOPE_PUBLIC_URL is %q: want the address at which "+
+			"apps and browsers reach this installation, such as https://answers.example",
+			config.NewDSN(s.PublicURL).Masked())
+	case s.Issuer.IsSet():
+		return errors.New("ANSWERSCOPE_MCP_OAUTH takes the built-in identity provider: leave out ANSWERSCOPE_ISSUER, " +
+			"or connect apps with API keys")
+	}
+	return nil
+}
+
 func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 	if c.Schemas != "" {
 		return c.serve(ctx, p, c.listenFlags)
 	}
-	return p.serve(ctx, errors.Join(c.listenFlags.validate(), c.forwardFlags.validate()), service.Spec{
+	return p.serve(ctx, errors.Join(c.listenFlags.validate(p.Settings), c.forwardFlags.validate()), service.Spec{
 		Needs: service.Databases, Listeners: c.listeners(c.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {
 			proxies, err := c.proxies()
@@ -73,7 +90,7 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 func queryDeps(s *service.Service, flags listenFlags, proxies httpd.Proxies) queryapi.Deps {
 	return queryapi.Deps{
 		DB: s.DB, Warehouse: s.Warehouse, Gateway: s.Gateway, Settings: s.Settings, Proxies: proxies,
-		Origins: flags.CORSOrigins, Log: s.Log, Metrics: s.Metrics,
+		Origins: flags.CORSOrigins, OAuth: flags.MCPOAuth, Log: s.Log, Metrics: s.Metrics,
 	}
 }
 
@@ -157,7 +174,7 @@ func (f restFlags) serve(ctx context.Context, p *process, flags listenFlags) err
 	}
 	tokens := rest.Tokens{Secret: []byte(p.Settings.RESTSecret.Reveal()), Audience: f.JWTAud, AnonRole: f.AnonRole,
 		Now: time.Now}
-	return p.serve(ctx, errors.Join(flags.validate(), err), service.Spec{
+	return p.serve(ctx, errors.Join(flags.validate(p.Settings), err), service.Spec{
 		Listeners: flags.listeners(flags.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {
 			listener := httpd.DefaultConfig()

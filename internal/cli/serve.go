@@ -38,9 +38,9 @@ type adminFlags struct {
 	TraceRatio float64 `default:"1" placeholder:"SHARE" help:"{admin_trace_ratio}"`
 }
 
-func (l listenFlags) validate() error {
+func (l listenFlags) validate(s config.Settings) error {
 	_, err := l.proxies()
-	return errors.Join(l.adminFlags.validate(l.Listen), l.apiFlags.config().Validate(), err)
+	return errors.Join(l.adminFlags.validate(l.Listen), l.apiFlags.config().Validate(), l.validateOAuth(s), err)
 }
 
 // validate checks them and the address of the public listener.

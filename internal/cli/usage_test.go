@@ -14,6 +14,8 @@ func TestMistakesAreFoundBeforeEnginesAreOpened(t *testing.T) {
 		"user passwd ana@example.org":                     "at least 8 characters",
 		"analyst add ana --org acme --users-dir users.d":  "at least 16 characters",
 		"analyst remove ana --org acme":                   "--users-dir",
+		"queryapi --mcp-oauth":                            "https://answers.example",
+		"all --mcp-oauth --public-url http://a.example":   "https://answers.example",
 		"deadletters list --topic orders":                 `topic "orders"`,
 		"deadletters list --from May":                     `--from "May"`,
 		"deadletters show answers":                        `"answers"`,

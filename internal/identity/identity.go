@@ -23,7 +23,8 @@ type Identity struct {
 	OrganizationID uuid.UUID
 	Role           string    // one of the roles below
 	KeyID          uuid.UUID // of the API key; nil for another credential
-	Scopes         []string  // of the API key; empty for the default ones
+	Scopes         []string  // of the API key or the connected app; empty for the default ones
+	AppID          uuid.UUID // of the connected app's grant; nil for another credential
 	LinkID         uuid.UUID // of the share link, which has no user; nil for another credential
 }
 

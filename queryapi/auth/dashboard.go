@@ -156,6 +156,19 @@ func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAcc
 	if err := CheckOrigin(c); err != nil {
 		return account, err
 	}
+	return p.accountOfCookie(c)
+}
+
+// Visitor is Dashboard for pages without a script, whose forms send no header.
+func (p *Provider) Visitor(c *fiber.Ctx) (identity.Identity, error) {
+	if c.Method() != http.MethodGet && !FromHere(c) {
+		return identity.Identity{}, errForeign
+	}
+	account, err := p.accountOfCookie(c)
+	return identityOf(account.Account), err
+}
+
+func (p *Provider) accountOfCookie(c *fiber.Ctx) (account postgres.DashboardAccount, err error) {
 	cookie := c.Cookies(p.cookieName())
 	if cookie == "" {
 		return account, errSignedOut
@@ -185,8 +198,14 @@ func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
 		return "", err
 	}
 	return identity.Find(c.UserContext(), func(ctx context.Context) (string, error) {
-		return p.sign(ctx, account.Account, account.SessionID, time.Now().Add(forwardTokenLife))
+		return p.ForwardToken(ctx, account.Account, account.SessionID)
 	})
+}
+
+// ForwardToken returns an access token for a user, by a session of theirs or the grant of an app that may start runs. It
+// stays within our processes.
+func (p *Provider) ForwardToken(ctx context.Context, user postgres.Account, session uuid.UUID) (string, error) {
+	return p.sign(ctx, user, session, time.Now().Add(forwardTokenLife))
 }
 
 // Client returns the network that a request comes from, by which attempts are limited.

@@ -143,7 +143,9 @@ type Claims struct {
 
 	Email       string      `json:"email,omitempty"`
 	Role        string      `json:"role,omitempty"`       // of PostgreSQL: authenticated or anon
-	SessionID   string      `json:"session_id,omitempty"` // of the built-in provider
+	SessionID   string      `json:"session_id,omitempty"` // of the built-in provider; of an app its grant
+	ClientID    string      `json:"client_id,omitempty"`  // of an app (RFC 9068)
+	Scope       string      `json:"scope,omitempty"`      // of an app, separated by spaces
 	AppMetadata AppMetadata `json:"app_metadata"`
 }
 

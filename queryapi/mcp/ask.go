@@ -42,7 +42,10 @@ const (
 // An Asker returns the JSON body of a response of status 200, and a problem for another.
 type Asker func(ctx context.Context, r Request) (json.RawMessage, error)
 
-type credentialKey struct{}
+type (
+	credentialKey struct{}
+	forwardKey    struct{} // of what a Forwarder has returned
+)
 
 // withCredential returns a context with the bearer credential of a caller.
 func withCredential(ctx context.Context, credential string) context.Context {
@@ -50,6 +53,12 @@ func withCredential(ctx context.Context, credential string) context.Context {
 }
 
 func credentialOf(ctx context.Context) string { return ctx.Value(credentialKey{}).(string) }
+
+// forwardOf returns the credential that another server takes for the caller.
+func forwardOf(ctx context.Context) string {
+	forward, _ := ctx.Value(forwardKey{}).(string)
+	return cmp.Or(forward, credentialOf(ctx))
+}
 
 // over asks the server at an address, with the credential in the context.
 func over(address string) Asker {
@@ -67,7 +76,7 @@ func over(address string) Asker {
 		if err != nil {
 			return nil, err
 		}
-		request.Header.Set("Authorization", "Bearer "+credentialOf(ctx))
+		request.Header.Set("Authorization", "Bearer "+forwardOf(ctx))
 		request.Header.Set("Content-Type", "application/json")
 		if r.IdempotencyKey != "" {
 			request.Header.Set("Idempotency-Key", r.IdempotencyKey)

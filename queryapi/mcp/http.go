@@ -38,9 +38,13 @@ type Surface struct {
 	TrackingURL string   // "": there is no tool track
 	Origins     []string // of pages that may ask beside those of PublicURL
 	Issuer      string   // of access tokens, an https address; "": clients find none
+	Forward     Forwarder
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer
 }
+
+// A Forwarder returns the credential with which the tracking server is asked for a caller, "" for the caller's own.
+type Forwarder func(ctx context.Context, caller identity.Identity) (string, error)
 
 // Figures asks /api/v1 of this process, as the caller in the context.
 func Figures(api *metrics.API) Asker {
@@ -64,6 +68,13 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 	}
 	surface.Post("", s.checkOrigin, guard, limit, func(c *fiber.Ctx) error {
 		ctx := withCredential(c.UserContext(), httpd.Bearer(c.Get(fiber.HeaderAuthorization)))
+		if s.Forward != nil {
+			credential, err := s.Forward(ctx, identity.FromContext(ctx))
+			if err != nil {
+				return err
+			}
+			ctx = context.WithValue(ctx, forwardKey{}, credential)
+		}
 		ctx = context.WithValue(ctx, requestKey{}, ctx)
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return adaptor.HTTPHandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +146,7 @@ func (s Surface) describe(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
 	return c.JSON(fiber.Map{
 		"resource": s.PublicURL + prefix, "resource_name": "answerscope", "authorization_servers": []string{s.Issuer},
-		"scopes_supported": []string{auth.MetricsRead}, "bearer_methods_supported": []string{"header"},
+		"scopes_supported": []string{auth.MetricsRead, auth.TrackingWrite}, "bearer_methods_supported": []string{"header"},
 	})
 }
 

@@ -1,4 +1,5 @@
-// Package page renders the pages that need no script: those behind links in mails, and a sign-in that failed.
+// Package page renders the pages that need no script: those behind links in mails, a sign-in that failed, and the
+// consent to an app.
 package page
 
 import (
@@ -25,20 +26,29 @@ type Page struct {
 	Account string   // e-mail address of the password, for password managers
 	Field   string   // label of the form's password; "": it asks none
 	Problem string   // of the form that was sent
+	Choice  string   // label of an unticked box with the name choice; "": there is none
 	Button  string   // of the form; "": there is none
+	Second  string   // another button, which sends answer=second; "": there is none
 	Links   []Link
 	To      string // leads there at once, in place of a page
+	Leaves  bool   // the form leads to another site
 }
 
 // A Link leads on.
 type Link struct{ Text, Address string }
 
-// policy lets a page load its style from this host alone, and send its form there.
-const policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+// policy lets a page load its style from this host alone, and formPolicy send its form there.
+const (
+	policy     = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+	formPolicy = "; form-action 'self'"
+)
 
 // HTML renders the page. Its address holds a token: no cache keeps it, and no other page is told it.
 func (p Page) HTML(c *fiber.Ctx) httpd.HTML {
-	c.Set(fiber.HeaderContentSecurityPolicy, policy)
+	c.Set(fiber.HeaderContentSecurityPolicy, policy+formPolicy)
+	if p.Leaves { // browsers hold every redirect that follows to form-action, and claude.ai's goes on to claude://
+		c.Set(fiber.HeaderContentSecurityPolicy, policy)
+	}
 	c.Set(fiber.HeaderReferrerPolicy, "strict-origin") // forms still send their origin
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Set("X-Robots-Tag", "noindex, nofollow")

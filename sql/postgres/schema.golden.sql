@@ -299,6 +299,87 @@ ALTER TABLE private.mails FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.mails FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.mails TO answerscope_service;
 
+-- table private.oauth_clients
+CREATE TABLE private.oauth_clients (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    name text NOT NULL,
+    redirect_uris text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    used_at timestamp with time zone,
+    CONSTRAINT oauth_clients_pkey PRIMARY KEY (id),
+    CONSTRAINT oauth_clients_name_form CHECK (private.is_name(name)),
+    CONSTRAINT oauth_clients_redirect_uris_count CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10)))
+);
+ALTER TABLE private.oauth_clients OWNER TO answerscope_owner;
+CREATE INDEX oauth_clients_created_at_idx ON private.oauth_clients USING btree (created_at DESC);
+COMMENT ON TABLE private.oauth_clients IS 'Apps that registered by themselves (RFC 7591), as anybody may. Unused ones are deleted.';
+COMMENT ON COLUMN private.oauth_clients.used_at IS 'When a user last consented; null: never.';
+ALTER TABLE private.oauth_clients ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.oauth_clients FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.oauth_clients FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.oauth_clients TO answerscope_service;
+
+-- table private.oauth_grants
+CREATE TABLE private.oauth_grants (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    user_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    client_id text NOT NULL,
+    client_name text NOT NULL,
+    redirect_uri text NOT NULL,
+    scopes text[] NOT NULL,
+    challenge text NOT NULL,
+    code_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    used_at timestamp with time zone,
+    CONSTRAINT oauth_grants_pkey PRIMARY KEY (id),
+    CONSTRAINT oauth_grants_code_hash_key UNIQUE (code_hash),
+    CONSTRAINT oauth_grants_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT oauth_grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
+    CONSTRAINT oauth_grants_challenge_length CHECK ((char_length(challenge) = 43)),
+    CONSTRAINT oauth_grants_client_id_length CHECK (((char_length(client_id) >= 1) AND (char_length(client_id) <= 2048))),
+    CONSTRAINT oauth_grants_client_name_form CHECK (private.is_name(client_name)),
+    CONSTRAINT oauth_grants_code_hash_length CHECK ((octet_length(code_hash) = 32)),
+    CONSTRAINT oauth_grants_redirect_uri_length CHECK (((char_length(redirect_uri) >= 1) AND (char_length(redirect_uri) <= 2048))),
+    CONSTRAINT oauth_grants_scopes_are_words CHECK (private.are_words(scopes))
+);
+ALTER TABLE private.oauth_grants OWNER TO answerscope_owner;
+CREATE INDEX oauth_grants_client_id_idx ON private.oauth_grants USING btree (client_id);
+CREATE INDEX oauth_grants_organization_id_idx ON private.oauth_grants USING btree (organization_id);
+CREATE INDEX oauth_grants_user_id_idx ON private.oauth_grants USING btree (user_id);
+COMMENT ON TABLE private.oauth_grants IS 'What a user lets an app do. It begins with a code, which works once and for 60 seconds; its access tokens name it, and are refused once it is deleted.';
+COMMENT ON COLUMN private.oauth_grants.client_id IS 'The id of a registered app, or the address of its metadata document.';
+COMMENT ON COLUMN private.oauth_grants.challenge IS 'SHA-256 of the code''s verifier in base64url (RFC 7636, S256).';
+COMMENT ON COLUMN private.oauth_grants.code_hash IS 'SHA-256 of the code. It stays, so that a second use is recognized.';
+COMMENT ON COLUMN private.oauth_grants.used_at IS 'When it last got tokens, which keeps it for 30 days; null: its code was not used.';
+CREATE TRIGGER limit_rows BEFORE INSERT ON private.oauth_grants FOR EACH ROW EXECUTE FUNCTION private.limit_rows('50', 'a user has at most 50 connected apps: end one first, in Settings', 'r.user_id = ($1).user_id AND coalesce(r.used_at + INTERVAL ''30 days'', r.created_at + INTERVAL ''1 minute'') > now()');
+CREATE TRIGGER log_audit AFTER UPDATE OF used_at ON private.oauth_grants FOR EACH ROW WHEN (((old.used_at IS NULL) AND (new.used_at IS NOT NULL))) EXECUTE FUNCTION private.log_oauth_grant();
+CREATE TRIGGER log_audit_deleted AFTER DELETE ON private.oauth_grants FOR EACH ROW WHEN ((old.used_at > (now() - '30 days'::interval))) EXECUTE FUNCTION private.log_oauth_grant();
+ALTER TABLE private.oauth_grants ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.oauth_grants FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.oauth_grants FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.oauth_grants TO answerscope_service;
+
+-- table private.oauth_refresh_tokens
+CREATE TABLE private.oauth_refresh_tokens (
+    hash bytea NOT NULL,
+    grant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    used_at timestamp with time zone,
+    CONSTRAINT oauth_refresh_tokens_pkey PRIMARY KEY (hash),
+    CONSTRAINT oauth_refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES private.oauth_grants(id) ON DELETE CASCADE,
+    CONSTRAINT oauth_refresh_tokens_hash_length CHECK ((octet_length(hash) = 32))
+);
+ALTER TABLE private.oauth_refresh_tokens OWNER TO answerscope_owner;
+CREATE INDEX oauth_refresh_tokens_grant_id_idx ON private.oauth_refresh_tokens USING btree (grant_id);
+COMMENT ON TABLE private.oauth_refresh_tokens IS 'What gets a grant its next access token, each once. A second use deletes the grant.';
+COMMENT ON COLUMN private.oauth_refresh_tokens.hash IS 'SHA-256 of the token.';
+COMMENT ON COLUMN private.oauth_refresh_tokens.used_at IS 'Null: it is the newest of its grant.';
+ALTER TABLE private.oauth_refresh_tokens ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.oauth_refresh_tokens FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.oauth_refresh_tokens FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.oauth_refresh_tokens TO answerscope_service;
+
 -- table private.one_time_links
 CREATE TABLE private.one_time_links (
     hash bytea NOT NULL,
@@ -2430,6 +2511,7 @@ AS $function$
 BEGIN
     UPDATE private.sessions SET revoked_at = now() WHERE user_id = OLD.user_id AND revoked_at IS NULL;
     UPDATE public.api_keys SET revoked_at = now() WHERE user_id = OLD.user_id AND revoked_at IS NULL;
+    DELETE FROM private.oauth_grants WHERE user_id = OLD.user_id;
     RETURN NULL;
 END
 $function$;
@@ -3144,6 +3226,22 @@ END
 $function$;
 ALTER FUNCTION private.log_invitation() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_invitation() IS NULL;
+
+-- function private.log_oauth_grant()
+CREATE OR REPLACE FUNCTION private.log_oauth_grant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit(CASE TG_OP WHEN 'DELETE' THEN 'app disconnected' ELSE 'app connected' END, OLD.organization_id,
+        OLD.client_name, jsonb_build_object('client_id', OLD.client_id, 'redirect_uri', OLD.redirect_uri, 'scopes', OLD.scopes));
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_oauth_grant() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_oauth_grant() IS NULL;
 
 -- function private.log_provider_key()
 CREATE OR REPLACE FUNCTION private.log_provider_key()

@@ -312,7 +312,7 @@ func (d *dashboard) answersNothingTo(t *testing.T, cookie string) {
 	for _, path := range []string{
 		"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/rest/v1/events",
 		"/rest/v1/subscriptions", "/rest/v1/webhook_endpoints", "/rest/v1/webhook_deliveries",
-		"/rest/v1/invitations", "/keys", "/members", "/providers", "/tracking/budgets",
+		"/rest/v1/invitations", "/keys", "/apps", "/members", "/providers", "/tracking/budgets",
 	} {
 		wanted[path] = http.StatusOK
 	}

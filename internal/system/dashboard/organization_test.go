@@ -1,9 +1,12 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/internal/system/run"
 )
@@ -32,6 +35,7 @@ func (d *dashboard) runsAnOrganization(t *testing.T) {
 	t.Run("providers", d.setsKeysOfPlatforms)
 	t.Run("budgets", d.setsBudgets)
 	t.Run("members", d.changesMembers)
+	t.Run("apps", d.endsApps)
 	t.Run("audit log", d.pagesTheAuditLog)
 }
 
@@ -109,6 +113,29 @@ func (d *dashboard) changesMembers(t *testing.T) {
 	d.click(t, "Remove")
 	d.settled(t, "Settings")
 	d.page.Await(t, role("max@demo.example")+` == "none" && `+role(d.email)+` == "owner"`)
+}
+
+// An app that was connected by OAuth is listed, with its name as a text, and ends by a button.
+func (d *dashboard) endsApps(t *testing.T) {
+	if err := run.InPostgres(t, d.env, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `
+			INSERT INTO private.oauth_grants (user_id, organization_id, client_id, client_name, redirect_uri, scopes,
+				challenge, code_hash, used_at)
+			SELECT u.id, m.organization_id, 'x', '<b>Claude</b>', 'https://app.example/callback', '{metrics:read}',
+				repeat('x', 43), sha256('x'), now()
+			FROM private.users AS u JOIN public.members AS m ON m.user_id = u.id WHERE u.email::text = $1`, d.email)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.at(t, "/", "Brands")
+	d.at(t, "/settings", "Settings")
+	d.page.Await(t, d.row("Connected apps", "<b>Claude</b>")+`.includes("https://app.example/callback`+d.email+
+		`read figures")`)
+	d.click(t, "Disconnect <b>Claude</b>")
+	d.click(t, "Disconnect")
+	d.settled(t, "Settings")
+	d.page.Await(t, `!document.querySelector('table[aria-label="Connected apps"]')`)
 }
 
 func (d *dashboard) pagesTheAuditLog(t *testing.T) {

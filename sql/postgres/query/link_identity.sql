@@ -1,5 +1,5 @@
--- link_identity: links the user $3 to $2 at the issuer $1, removes their password, ends their sessions and revokes their
--- keys: somebody may have made the account in advance.
+-- link_identity: links the user $3 to $2 at the issuer $1, removes their password, ends their sessions and apps, and
+-- revokes their keys: somebody may have made the account in advance.
 WITH linked AS (
     INSERT INTO private.user_identities (issuer, subject, user_id)
     VALUES ($1, $2, $3)
@@ -8,6 +8,9 @@ WITH linked AS (
     SET revoked_at = now()
     WHERE user_id = $3
       AND revoked_at IS NULL
+), disconnected AS (
+    DELETE FROM private.oauth_grants
+    WHERE user_id = $3
 ), revoked AS (
     UPDATE public.api_keys
     SET revoked_at = now()

@@ -11,6 +11,7 @@ import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { query } from "../route.ts"
 import { mayManage } from "../session.ts"
+import { Apps } from "./apps.tsx"
 import { AuditLog } from "./audit_log.tsx"
 import { Budgets } from "./budgets.tsx"
 import { Members } from "./members.tsx"
@@ -89,6 +90,7 @@ function Keys() {
           />
         )}
       </Shown>
+      <Apps />
       {creating && <CreateKey onClose={() => create(false)} onMinted={show} />}
       {minted && (
         <Once title={`The key ${minted.name}`} text={minted.key} onClose={() => show(null)}>
