@@ -416,4 +416,5 @@ func (d *dashboard) loadsItsParts(t *testing.T) {
 	d.loads(t, "/brands/fernwood", "Overview")
 	d.page.Command(t, "Network.setBlockedURLs", map[string]any{"urls": []string{}}, nil)
 	d.at(t, "/brands/fernwood/sources", "Sources")
+	d.page.Await(t, `document.activeElement.id == "main"`) // on the first visit too
 }
