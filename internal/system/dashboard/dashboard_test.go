@@ -77,6 +77,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("single keys", d.answersSingleKeys)
 	t.Run("theme", d.choosesATheme)
 	t.Run("menu", d.opensItsMenu)
+	t.Run("long name", d.fitsALongName)
 	t.Run("report", d.printsAReport)
 	t.Run("share", d.isShared)
 	t.Run("hostile", d.showsHostileTextsAsText)

@@ -174,6 +174,36 @@ func (d *dashboard) changesItsPassword(t *testing.T) {
 	d.password = next
 }
 
+// A brand of a long name, one word or many, makes no screen wider than a phone.
+func (d *dashboard) fitsALongName(t *testing.T) {
+	d.page.Command(t, "Page.enable", nil, nil)
+	for _, name := range []string{strings.Repeat("Fernwood", 9), strings.Repeat("Fernwood ", 9)} {
+		var script struct{ Identifier string }
+		d.page.Command(t, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(
+			`window.fetch = ((ask) => async (...to) => { const r = await ask(...to)
+				return new Response((await r.text()).replaceAll("Fernwood", %q), r) })(fetch)`, name)}, &script)
+		for path, heading := range map[string]string{
+			"": "Overview", "/competitors": "Competitors", "/sources": "Sources",
+		} {
+			d.loads(t, "/brands/fernwood"+path, heading)
+			d.page.Await(t, fmt.Sprintf(`document.body.innerText.includes(%q)`, name[:len(name)-1]))
+			d.opensFilter(t)
+			for _, width := range []int{320, 375} {
+				d.page.Show(t, width, 800, "light")
+				d.page.Await(t, `new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true))))`)
+				var wide int
+				if d.page.Eval(t, `document.documentElement.scrollWidth`, &wide); wide > width {
+					t.Errorf("%s is %d px wide on %d", heading, wide, width)
+				}
+			}
+			d.page.Show(t, 1280, 900, "light")
+		}
+		d.page.Command(t, "Page.removeScriptToEvaluateOnNewDocument",
+			map[string]any{"identifier": script.Identifier}, nil)
+	}
+	d.loads(t, "/brands/fernwood", "Overview")
+}
+
 // On a phone a button opens the list of screens, and closes it once one is chosen.
 func (d *dashboard) opensItsMenu(t *testing.T) {
 	d.page.Show(t, 375, 800, "dark")
