@@ -192,7 +192,7 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	if tables != nil {
 		tables.At(auth.DashboardPrefix+"/rest/v1", gate.Provider.DashboardCallers(limit())).Mount(server)
 	}
-	pages := web.New(d.DB, d.Warehouse, gate.Provider)
+	pages := web.New(d.DB, d.Warehouse, gate.Provider, links.Mails())
 	pages.Mount(server)
 	shares := share.New(cmp.Or(d.Settings.PublicURL, server.URL()), rateLimit, d.DB, gate.Provider)
 	shares.Mount(server, pages, api)

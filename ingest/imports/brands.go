@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gofrs/uuid/v5"
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 
@@ -154,36 +156,80 @@ func Host(text string) (string, error) {
 	return host, nil
 }
 
-// Differences lists the fields of a file's brand that an existing brand, which is not changed, does not have.
-func Differences(file postgres.NewBrand, brand postgres.Brand, snapshot postgres.Snapshot) []string {
-	var differences []string
-	add := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	text := func(field, value, current string) {
-		if value != "" && value != current {
-			add("%s %q (is %q)", field, value, current)
-		}
-	}
-	list := func(field string, values, current []string) {
-		missing := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(current, v) })
-		if len(missing) > 0 {
-			add("%s %s", field, strings.Join(missing, ", "))
-		}
-	}
-	text("name", file.Name, brand.Name)
-	text("industry", file.Industry, brand.Industry)
-	text("region", file.Region, brand.Region)
-	text("language", file.Language, brand.Language)
-	list("aliases", file.Aliases, snapshot.Aliases)
-	list("domains", file.Domains, snapshot.Domains)
+// A Gap is what a brand that exists lacks of a file's brand, and where the two differ.
+type Gap struct {
+	Added     []string // what Fill adds, as people read it
+	Different []string // what stays as the brand has it
+
+	edit        postgres.BrandEdit
+	competitors []postgres.NewCompetitor // that are new
+	edits       []postgres.NewCompetitor // the aliases and domains that competitors lack
+}
+
+// GapOf compares a file's brand with one that exists.
+func GapOf(file postgres.NewBrand, brand postgres.Brand, snapshot postgres.Snapshot) (g Gap) {
+	g.text("name", file.Name, brand.Name)
+	g.edit.Industry = g.text("industry", file.Industry, brand.Industry)
+	g.edit.Region = g.text("region", file.Region, brand.Region)
+	g.edit.Language = g.text("language", file.Language, brand.Language)
+	g.edit.Aliases.Add = g.list("aliases", file.Aliases, snapshot.Aliases)
+	g.edit.Domains.Add = g.list("domains", file.Domains, snapshot.Domains)
 	for _, c := range file.Competitors {
 		hasName := func(current postgres.Competitor) bool { return current.Name == c.Name }
 		i := slices.IndexFunc(snapshot.Competitors, hasName)
 		if i < 0 {
-			add("competitor %q", c.Name)
+			g.Added = append(g.Added, fmt.Sprintf("competitor %q", c.Name))
+			g.competitors = append(g.competitors, c)
 			continue
 		}
-		list(fmt.Sprintf("competitor %q aliases", c.Name), c.Aliases, snapshot.Competitors[i].Aliases)
-		list(fmt.Sprintf("competitor %q domains", c.Name), c.Domains, snapshot.Competitors[i].Domains)
+		c.Aliases = g.list(fmt.Sprintf("competitor %q aliases", c.Name), c.Aliases, snapshot.Competitors[i].Aliases)
+		c.Domains = g.list(fmt.Sprintf("competitor %q domains", c.Name), c.Domains, snapshot.Competitors[i].Domains)
+		g.edits = append(g.edits, c)
 	}
-	return differences
+	return g
+}
+
+// text returns what a field lacks, nil if it has a value.
+func (g *Gap) text(field, value, current string) *string {
+	switch {
+	case value == "" || value == current:
+		return nil
+	case current != "":
+		g.Different = append(g.Different, fmt.Sprintf("%s %q (is %q)", field, value, current))
+		return nil
+	}
+	g.Added = append(g.Added, fmt.Sprintf("%s %q", field, value))
+	return &value
+}
+
+func (g *Gap) list(field string, values, current []string) (missing []string) {
+	missing = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(current, v) })
+	if len(missing) > 0 {
+		g.Added = append(g.Added, field+" "+strings.Join(missing, ", "))
+	}
+	return missing
+}
+
+// Fill adds to a brand what it lacks. What another import has added meanwhile is no error.
+func (g *Gap) Fill(ctx context.Context, db *postgres.DB, brand uuid.UUID) error {
+	if len(g.Added) == 0 {
+		return nil
+	}
+	if err := db.EditBrand(ctx, brand, g.edit); err != nil {
+		return err
+	}
+	for _, c := range g.competitors {
+		err := db.AddCompetitor(ctx, brand, c)
+		if _, exists := errors.AsType[postgres.ErrConflict](err); err != nil && !exists {
+			return err
+		}
+	}
+	for _, c := range g.edits {
+		edit := postgres.CompetitorEdit{
+			Aliases: postgres.ListEdit{Add: c.Aliases}, Domains: postgres.ListEdit{Add: c.Domains}}
+		if err := db.EditCompetitor(ctx, brand, c.Name, edit); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -353,11 +353,11 @@ func TestSummaryAsJSON(t *testing.T) {
 	}
 }
 
-// An existing brand is not changed: the fields of its file that differ are listed.
-func TestDifferencesOfAnExistingBrand(t *testing.T) {
+// What an existing brand lacks of a file's is added to it, and what it has otherwise is listed.
+func TestGapOfAnExistingBrand(t *testing.T) {
 	t.Parallel()
 	file := postgres.NewBrand{
-		Name: "Acme Ltd", Region: "de", Language: "en", Aliases: []string{"ACME", "Acme Co"},
+		Name: "Acme Ltd", Industry: "tools", Region: "de", Language: "en", Aliases: []string{"ACME", "Acme Co"},
 		Domains: []string{"acme.example", "acme.shop"},
 		Competitors: []postgres.NewCompetitor{
 			{Name: "Globex", Domains: []string{"globex.example"}}, {Name: "Initech", Aliases: []string{"IT"}},
@@ -368,17 +368,57 @@ func TestDifferencesOfAnExistingBrand(t *testing.T) {
 		Aliases: []string{"Acme Co"}, Domains: []string{"acme.shop", "old.example"},
 		Competitors: []postgres.Competitor{{Name: "Initech", Aliases: []string{"I"}}},
 	}
-	got := imports.Differences(file, brand, snapshot)
-	want := []string{
-		`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`, "aliases ACME", "domains acme.example",
-		`competitor "Globex"`, `competitor "Initech" aliases IT`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("differences are %q, want %q", got, want)
+	got := imports.GapOf(file, brand, snapshot)
+	added := []string{`industry "tools"`, "aliases ACME", "domains acme.example", `competitor "Globex"`,
+		`competitor "Initech" aliases IT`}
+	different := []string{`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`}
+	if !slices.Equal(got.Added, added) || !slices.Equal(got.Different, different) {
+		t.Errorf("added %q, want %q; different %q, want %q", got.Added, added, got.Different, different)
 	}
 	same := postgres.NewBrand{Name: "Acme", Domains: []string{"old.example"}}
-	if got := imports.Differences(same, brand, snapshot); got != nil {
-		t.Errorf("differences of the same are %q", got)
+	if got := imports.GapOf(same, brand, snapshot); got.Added != nil || got.Different != nil {
+		t.Errorf("the gap of the same is %+v", got)
+	}
+}
+
+func TestFillAddsWhatABrandLacks(t *testing.T) {
+	t.Parallel()
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
+	organization, err := db.AddOrganization(t.Context(), "House", "house")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := postgres.NewBrand{Name: "Acme", Slug: "acme", Region: "us", Aliases: []string{"Acme Corp"},
+		Domains: []string{"acme.example"}, Competitors: []postgres.NewCompetitor{
+			{Name: "Globex", Aliases: []string{"Globex Tools"}, Domains: []string{"globex.example"}}, {Name: "Initech"},
+		}}
+	for i, spec := range []postgres.NewBrand{
+		{Name: "Acme", Slug: "acme", Region: "de", Competitors: []postgres.NewCompetitor{{Name: "Globex"}}}, file, file,
+	} {
+		brand, _, err := db.AddBrand(t.Context(), organization.ID, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := db.Snapshot(t.Context(), brand.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gap := imports.GapOf(spec, brand, snapshot)
+		if (len(gap.Added) > 0) != (i == 1) {
+			t.Errorf("import %d adds %q", i, gap.Added)
+		}
+		if err := gap.Fill(t.Context(), db, brand.ID); err != nil {
+			t.Fatal(err)
+		}
+		if i < 1 {
+			continue
+		}
+		if after, err := db.Snapshot(t.Context(), brand.ID); err != nil || brand.Region != "de" ||
+			!slices.Equal(after.Aliases, file.Aliases) || !slices.Equal(after.Domains, file.Domains) ||
+			len(after.Competitors) != 2 || !slices.Equal(after.Competitors[0].Domains, []string{"globex.example"}) ||
+			!slices.Equal(after.Competitors[0].Aliases, []string{"Globex Tools"}) {
+			t.Errorf("after import %d it is %+v, %v", i, after, err)
+		}
 	}
 }
 

@@ -26,52 +26,55 @@ type grammar struct {
 	Build    kong.VersionFlag `name:"version" env:"-" help:"Show which build this is."`
 	HelpAll  helpAll          `name:"help-all" env:"-" help:"Show this, and the settings that every command takes."`
 
-	All       allCmd       `cmd:"" help:"Run everything on one port."`
-	Pipeline  pipelineCmd  `cmd:"" help:"Run the part that reads the log into the warehouse."`
-	Collector collectorCmd `cmd:"" help:"Run the part that serves the pixel and takes its beacons."`
-	Ingest    ingestCmd    `cmd:"" help:"Run the part that asks AI platforms."`
-	Queryapi  queryapiCmd  `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
-	Demo      demoCmd      `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
+	Demo   demoCmd   `cmd:"" group:"start" help:"Run everything, with 60 days of simulated answers to look at."`
+	All    allCmd    `cmd:"" group:"start" help:"Run everything on one port."`
+	Status statusCmd `cmd:"" group:"start" help:"Show what runs on the data directory: addresses, keys, lag, disk."`
 
-	Status     statusCmd     `cmd:"" help:"Show what runs on the data directory: addresses, keys, lag, disk."`
-	Migrate    migrateCmd    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
-	Org        orgCmd        `cmd:"" help:"Add, change and list organizations."`
-	User       userCmd       `cmd:"" help:"Add, list, disable and remove users, and set their passwords and roles."`
-	Key        keyCmd        `cmd:"" help:"Create, list and revoke API keys."`
-	Brand      brandCmd      `cmd:"" help:"Add, change, list and delete brands, and where they are asked."`
-	Competitor competitorCmd `cmd:"" help:"Add, change, list and remove what a brand is compared with."`
-	Prompt     promptCmd     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
-	Analyst    analystCmd    `cmd:"" help:"Give people access by SQL, each to one organization."`
-	Access     accessCmd     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
-	Provider   providerCmd   `cmd:"" help:"List AI platforms, and set their keys, limits and capture providers."`
-	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
-	Share      shareCmd      `cmd:"" help:"Let people without an account see screens of a brand, by a link."`
-	Webhook    webhookCmd    `cmd:"" help:"Add, test, list and remove where events are posted."`
-	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and show progress."`
-	Verdict    verdictCmd    `cmd:"" help:"Show whether a brand's figures moved, or noise explains it."`
-	Advise     adviseCmd     `cmd:"" help:"Compute what a brand might do next, from its answers."`
-	Report     reportCmd     `cmd:"" help:"Print the weekly report of a brand, as it is mailed."`
-	Plan       planCmd       `cmd:"" help:"Compute how many answers a day would show a change."`
-	Budget     budgetCmd     `cmd:"" help:"Limit what tracking may cost an organization."`
-	Import     importCmd     `cmd:"" help:"Bring in answers captured elsewhere."`
-	Crawlers   crawlersCmd   `cmd:"" help:"Count the requests of AI crawlers."`
-	Pixel      pixelCmd      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
-	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Give an AI client on this machine the figures of a server."`
-	Export     exportCmd     `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
-	Reread     rereadCmd     `cmd:"" help:"Extract stored answers again and show progress."`
-	Bench      benchCmd      `cmd:"" help:"Measure this machine."`
-	Mail       mailCmd       `cmd:"" help:"Try the mail relay."`
-	Config     configCmd     `cmd:"" help:"Show the effective configuration, secrets masked."`
-	Version    versionCmd    `cmd:"" help:"Show which build this is."`
+	Org        orgCmd        `cmd:"" group:"who" help:"Add, change and list organizations."`
+	User       userCmd       `cmd:"" group:"who" help:"Add, list, disable and remove users; passwords, roles."`
+	Key        keyCmd        `cmd:"" group:"who" help:"Create, list and revoke API keys."`
+	Brand      brandCmd      `cmd:"" group:"who" help:"Add, change, list and delete brands, and where they are asked."`
+	Competitor competitorCmd `cmd:"" group:"who" help:"Add, change, list and remove what a brand is compared with."`
+	Prompt     promptCmd     `cmd:"" group:"who" help:"Add, change, list and delete a brand's prompts."`
+	Provider   providerCmd   `cmd:"" group:"who" help:"List AI platforms; set their keys, limits, capture providers."`
+	Budget     budgetCmd     `cmd:"" group:"who" help:"Limit what tracking may cost an organization."`
+	Share      shareCmd      `cmd:"" group:"who" help:"Let people without an account see screens, by a link."`
+	Webhook    webhookCmd    `cmd:"" group:"who" help:"Add, test, list and remove where events are posted."`
+	Analyst    analystCmd    `cmd:"" group:"who" help:"Give people access by SQL, each to one organization."`
+	Access     accessCmd     `cmd:"" group:"who" help:"Show who gave access or changed brands, when and from where."`
 
-	Secrets     secretsCmd     `cmd:"" help:"Encrypt the secrets in the database with another key."`
-	Cluster     clusterCmd     `cmd:"" help:"Make the installation larger, while it runs."`
-	Backup      backupCmd      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
-	Restore     restoreCmd     `cmd:"" help:"Make an installation of a backup."`
-	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with their facts, and rebuild those that differ."`
-	Recover     recoverCmd     `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
-	Verdicts    verdictsCmd    `cmd:"" help:"Check how often verdicts are false."`
-	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"List and replay records that could not be counted."`
+	Track    trackCmd    `cmd:"" group:"answers" help:"Ask AI platforms a brand's prompts, and show progress."`
+	Ask      askCmd      `cmd:"" group:"answers" help:"Ask an AI platform now, and see how its answer is read."`
+	Import   importCmd   `cmd:"" group:"answers" help:"Bring in answers captured elsewhere."`
+	Crawlers crawlersCmd `cmd:"" group:"answers" help:"Count the requests of AI crawlers."`
+	Pixel    pixelCmd    `cmd:"" group:"answers" help:"Show the script tag that reports visits, to paste into a site."`
+	Reread   rereadCmd   `cmd:"" group:"answers" help:"Extract stored answers again and show progress."`
+
+	Verdict verdictCmd `cmd:"" group:"figures" help:"Show whether a brand's figures moved, or noise explains it."`
+	Advise  adviseCmd  `cmd:"" group:"figures" help:"Compute what a brand might do next, from its answers."`
+	Report  reportCmd  `cmd:"" group:"figures" help:"Print the weekly report of a brand, as it is mailed."`
+	Plan    planCmd    `cmd:"" group:"figures" help:"Compute how many answers a day would show a change."`
+	MCP     mcpCmd     `cmd:"" group:"figures" name:"mcp" help:"Give an AI client on this machine the figures of a server."`
+	Export  exportCmd  `cmd:"" group:"figures" help:"Write a brand's raw facts, as NDJSON or Parquet."`
+
+	Migrate     migrateCmd     `cmd:"" group:"ops" help:"Bring the schemas and the topics up to this binary."`
+	Backup      backupCmd      `cmd:"" group:"ops" help:"Copy all that the embedded engines hold, while they run."`
+	Restore     restoreCmd     `cmd:"" group:"ops" help:"Make an installation of a backup."`
+	Cluster     clusterCmd     `cmd:"" group:"ops" help:"Make the installation larger, while it runs."`
+	Secrets     secretsCmd     `cmd:"" group:"ops" help:"Encrypt the secrets in the database with another key."`
+	Reconcile   reconcileCmd   `cmd:"" group:"ops" help:"Compare figures with facts, and rebuild those that differ."`
+	Recover     recoverCmd     `cmd:"" group:"ops" help:"Put facts back that a broken part has lost, from the log."`
+	Verdicts    verdictsCmd    `cmd:"" group:"ops" help:"Check how often verdicts are false."`
+	DeadLetters deadLettersCmd `cmd:"" group:"ops" name:"deadletters" help:"List and replay uncounted records."`
+	Mail        mailCmd        `cmd:"" group:"ops" help:"Try the mail relay."`
+	Config      configCmd      `cmd:"" group:"ops" help:"Show the effective configuration, secrets masked."`
+	Bench       benchCmd       `cmd:"" group:"ops" help:"Measure this machine."`
+	Version     versionCmd     `cmd:"" group:"ops" help:"Show which build this is."`
+
+	Pipeline  pipelineCmd  `cmd:"" group:"parts" help:"Run the part that reads the log into the warehouse."`
+	Collector collectorCmd `cmd:"" group:"parts" help:"Run the part that serves the pixel and takes its beacons."`
+	Ingest    ingestCmd    `cmd:"" group:"parts" help:"Run the part that asks AI platforms."`
+	Queryapi  queryapiCmd  `cmd:"" group:"parts" help:"Run the part that answers /api/v1 and signs users in."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`
@@ -166,7 +169,16 @@ func newParser(g *grammar) (*kong.Kong, error) {
 			"frequencies":  "hourly,daily,weekly,monthly,manual",
 			"advise_kinds": "gap,source,competitor,alias,prompt,topic,page,theme",
 		},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
+		kong.ConfigureHelp(kong.HelpOptions{
+			Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 120}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "start", Title: "Start here:"},
+			{Key: "who", Title: "Who is tracked, by whom, and who sees it:"},
+			{Key: "answers", Title: "Bring in answers and visits:"},
+			{Key: "figures", Title: "Read the figures:"},
+			{Key: "ops", Title: "Operate an installation:"},
+			{Key: "parts", Title: "Run its parts apart:"},
+		}),
 	)
 	if err != nil {
 		return nil, err

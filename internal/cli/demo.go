@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	demodata "github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -71,6 +72,9 @@ func (d *demo) show(ctx context.Context, page *demoPage) error {
 	}
 	if err := d.awaitFigures(ctx, api); err != nil {
 		return err
+	}
+	if err := advice.New(d.DB, d.Warehouse, time.Now, d.Log).Advise(ctx, d.brand.Brand.ID); err != nil {
+		return fmt.Errorf("compute the demo's opportunities: %w", err)
 	}
 	if err := page.fill(ctx, d); err != nil {
 		return fmt.Errorf("fill demo page: %w", err)

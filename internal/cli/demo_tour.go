@@ -43,35 +43,39 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 	if err := d.Warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
-	dashboard := ""
+	directory := ""
+	if filepath.Clean(d.Settings.DataDir) != "var" { // the default
+		directory = " --data-dir " + d.Settings.DataDir
+	}
+	link, see := "", ""
 	if password != "" {
 		path, err := d.shareLink(ctx)
 		if err != nil {
 			return err
 		}
-		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n"+
-			"  share  %[1]s%[4]s\n         what a client sees of it, without an account\n"+
-			"  hooks  %[5]s webhook list --org %[6]s\n         "+
+		link = fmt.Sprintf("  share  %s%s\n         what a client sees, without an account\n"+
+			"  hooks  %s webhook list --org %s%s\n         "+
 			"who is told by webhooks; in the dashboard under Organization → Webhooks, with what was sent\n",
-			api.base, demoEmail, password, path, os.Args[0], demoSlug)
+			api.base, path, os.Args[0], demoSlug, directory)
+		see = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n",
+			api.base, demoEmail, password)
 	}
 	text := fmt.Sprintf(`Next:
 
-%s  page   %s
+  page   %s
          a shop with the pixel that counts your own visits
   API    curl -H 'Authorization: Bearer %s' '%s/api/v1/visibility-summary?brand_id=%s'
-  AI     claude mcp add --transport http answerscope %[4]s/mcp --header 'Authorization: Bearer %[3]s'
-  SQL    %[6]s
-         is the API's aiVisibilityScore: %[7]s
-  key    %[3]s
-  mail   %[10]s
+  AI     claude mcp add --transport http answerscope %[3]s/mcp --header 'Authorization: Bearer %[2]s'
+  SQL    %[5]s
+         is the API's aiVisibilityScore: %s
+  mail   %s
          the weekly report; docs/mail.md names the relay that sends it
-  more   %[9]s analyst add ana --org %[8]s
+  more   %s analyst add ana --org %s%s
          gives a person SQL on this organization; docs/api.md and docs/sql.md have every question
-
-%[9]s status shows these lines again.`,
-		dashboard, page, api.key, api.base, d.brand.Brand.ID, d.sqlClient(question), figure(score), demoSlug,
-		os.Args[0], filepath.Join(d.Settings.DataDir, demoMail))
+%s%s
+Ctrl-C stops it; the data stays in %s. %[8]s status%[10]s shows these lines again.`,
+		page, api.key, api.base, d.brand.Brand.ID, d.sqlClient(question), figure(score),
+		filepath.Join(d.Settings.DataDir, demoMail), os.Args[0], demoSlug, directory, link, see, d.Settings.DataDir)
 	d.p.say("%s", text)
 	if err := os.WriteFile(filepath.Join(d.Settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
 		return fmt.Errorf("store the text for status: %w", err)

@@ -60,6 +60,9 @@ func (c *importCmd) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
+		if len(brands) > 1 {
+			p.say("each line is read for each of %d brands", len(brands))
+		}
 		return c.importFile(ctx, p, newImporter(on, appends), file, size, brands)
 	})
 }
@@ -95,7 +98,8 @@ func cancelableReader(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// brands finds the brands that the answers are for, and creates missing brands of --create.
+// brands finds the brands that the answers are for. It creates missing brands of --create, and adds to the others what
+// they lack.
 func (c *importCmd) brands(
 	ctx context.Context, p *process, db *postgres.DB, specs []postgres.NewBrand,
 ) ([]uuid.UUID, error) {
@@ -118,9 +122,16 @@ func (c *importCmd) brands(
 		if err != nil {
 			return nil, err
 		}
-		if ignored := imports.Differences(spec, brand, stored); len(ignored) > 0 {
-			p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create,
-				strings.Join(ignored, "; "))
+		gap := imports.GapOf(spec, brand, stored)
+		if err := gap.Fill(ctx, db, brand.ID); err != nil {
+			return nil, err
+		}
+		if len(gap.Added) > 0 {
+			p.say("brand %s exists; added to it from %s: %s", brand.Slug, c.Create, strings.Join(gap.Added, "; "))
+		}
+		if len(gap.Different) > 0 {
+			p.say("brand %s stays as it is, where %s says otherwise: %s", brand.Slug, c.Create,
+				strings.Join(gap.Different, "; "))
 		}
 	}
 	return ids, nil

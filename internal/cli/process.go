@@ -328,5 +328,5 @@ func (m *meter) text() string {
 	if m.total == 0 {
 		return fmt.Sprintf("%s: %d", m.task, m.done)
 	}
-	return fmt.Sprintf("%s: %d of %d", m.task, m.done, m.total)
+	return fmt.Sprintf("%s: %d of %d", m.task, m.done, max(m.done, m.total)) // a job's total grows while it is sized
 }

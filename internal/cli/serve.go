@@ -68,7 +68,11 @@ func (p *process) serve(ctx context.Context, wrong error, spec service.Spec) err
 	if err := errors.Join(p.Settings.Validate(), wrong); err != nil {
 		return usageError{err}
 	}
-	p.Log = p.logger(slog.LevelInfo)
+	quiet := slog.LevelInfo
+	if p.Command == "demo" { // whoever looks for the first time reads the closing lines
+		quiet = slog.LevelWarn
+	}
+	p.Log = p.logger(quiet)
 	if err := p.checkEngines(spec); err != nil {
 		return usageError{err}
 	}

@@ -394,12 +394,12 @@ func TestSlackGetsAMessage(t *testing.T) {
 		return string(got)
 	}
 	for event, want := range map[string]string{
-		"visibility.moved":          "Lumen moved down on openai: named in 31.2 % of answers",
+		"visibility.moved":          "Lumen moved down on OpenAI: named in 31.2 % of answers",
 		"tracking.completed":        "Lumen: tracking completed",
 		"content_brief.sent":        "Lumen: content brief sent: A page on quiet desk lamps",
 		"member.added":              "member added: ben@example.org",
 		"key.created":               "key created: weekly report",
-		"platform.recovered":        "openai answers again",
+		"platform.recovered":        "OpenAI answers again",
 		"suggestions.created":       "Answers about quiet desk lamps name Aurora alone",
 		"webhook_endpoint.disabled": "hooks.example.org",
 		"webhook.test":              `"text":"webhook test"`,

@@ -53,8 +53,8 @@ type pageUser struct {
 	Role           string    `json:"role"`
 }
 
-// MountDashboard adds the surface /app/api with /session, which signs in, returns the user and signs out, and /members,
-// which lists the users of the organization.
+// MountDashboard adds the surface /app/api with /session, which signs in, returns the user and signs out, /user, which
+// changes the password, and /members, which lists the users of the organization.
 func (p *Provider) MountDashboard(server *httpd.Server) fiber.Router {
 	surface := server.Mount(httpd.Surface{Prefix: DashboardPrefix, BodyLimit: bodyLimit, Error: DashboardRefusal})
 	surface.Use(func(c *fiber.Ctx) error {
@@ -70,6 +70,7 @@ func (p *Provider) MountDashboard(server *httpd.Server) fiber.Router {
 		return c.JSON(pageUser{caller.UserID, caller.Email, caller.OrganizationID, caller.Role})
 	})
 	surface.Delete("/session", httpd.Within(answerTimeout, p.closeDashboard))
+	surface.Put("/user", httpd.Within(answerTimeout, p.putDashboardUser))
 	surface.Get("/members", p.RequireDashboard, httpd.Within(answerTimeout, p.members))
 	return surface
 }

@@ -91,6 +91,54 @@ func TestTheDashboardHasASessionInACookie(t *testing.T) {
 	}
 }
 
+// Who changes a password shows the current one. The session that does it goes on, the others end.
+func TestAUserChangesTheirPassword(t *testing.T) {
+	t.Parallel()
+	w := newDashboard(t)
+	const second, third = "opal-ferry-drum-47", "kiln-vapor-nest-26"
+	change := func(current, next string) string {
+		return `{"current_password":"` + current + `","password":"` + next + `"}`
+	}
+	signs := func(password string) int {
+		return w.ask(t, "POST", "/auth/v1/token?grant_type=password",
+			`{"email":"ann@example.com","password":"`+password+`"}`).status
+	}
+	cookie, _ := w.enter(t)
+	tab := w.signIn(t, "ann@example.com")
+	if a := w.page(t, "PUT", "/app/api/user", change("wrong", second), cookie); a.status != http.StatusBadRequest {
+		t.Errorf("with a wrong password: %d %s", a.status, a.text)
+	}
+	if a := w.ask(t, "PUT", "/app/api/user", change(rightPassword, second), "Cookie",
+		cookie); a.status != http.StatusForbidden {
+		t.Errorf("by a page of another site: %d %s", a.status, a.text)
+	}
+	if a := w.page(t, "PUT", "/app/api/user", change(rightPassword, second), cookie); a.status != http.StatusNoContent {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	w.with(t, "GET", "/auth/v1/user", tab.access).refused(t, "her other session", 403, "session_not_found")
+	if a := w.page(t, "GET", "/app/api/session", "", cookie); a.status != http.StatusOK {
+		t.Errorf("her session: %d %s", a.status, a.text)
+	}
+	if signs(rightPassword) != http.StatusBadRequest || signs(second) != http.StatusOK {
+		t.Error("the old password signs in, or the new one does not")
+	}
+	tab = sessionOf(t, w.ask(t, "POST", "/auth/v1/token?grant_type=password",
+		`{"email":"ann@example.com","password":"`+second+`"}`))
+	a := w.ask(t, "PUT", "/auth/v1/user", change(second, third), "Authorization", "Bearer "+tab.access)
+	if a.status != http.StatusOK || a.body["id"] != w.ann.ID.String() {
+		t.Errorf("as GoTrue: %d %s", a.status, a.text)
+	}
+	if a := w.with(t, "GET", "/auth/v1/user", tab.access); a.status != http.StatusOK {
+		t.Errorf("the session of the program: %d %s", a.status, a.text)
+	}
+	if a := w.page(t, "GET", "/app/api/session", "", cookie); a.status != http.StatusUnauthorized {
+		t.Errorf("the dashboard's session: %d %s", a.status, a.text)
+	}
+	if log := w.log.String(); strings.Contains(log, second) || !strings.Contains(log, "password changed") {
+		t.Error("the log has a password, or not that it was changed")
+	}
+}
+
 const publicURL = "https://dashboard.example"
 
 // Behind TLS only the cookie with the prefix __Host- is set and taken.

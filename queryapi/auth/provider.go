@@ -92,8 +92,7 @@ func (p *Provider) Mount(server *httpd.Server) {
 	})
 	surface.Post("/token", httpd.Within(answerTimeout, p.token))
 	surface.Get("/user", p.user)
-	// not 405: updating users is missing, not a method
-	surface.Put("/user", func(*fiber.Ctx) error { return fiber.ErrNotFound })
+	surface.Put("/user", httpd.Within(answerTimeout, p.putUser))
 	surface.Post("/logout", httpd.Within(answerTimeout, p.logout))
 	surface.Get("/.well-known/jwks.json", httpd.Within(answerTimeout, p.jwks))
 }

@@ -54,6 +54,9 @@ func New(cfg Config, db *postgres.DB, ring secret.Ring, provider *auth.Provider,
 		clients: auth.NewAttempts[netip.Prefix](maxAsked, time.Hour), resets: make(chan string, 100)}
 }
 
+// Mails reports whether links are mailed.
+func (l *Links) Mails() bool { return l.cfg.Mail }
+
 // Invitation is an invitation with its link, which is shown once.
 type Invitation struct {
 	ID        uuid.UUID `json:"id"`

@@ -20,11 +20,12 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/web"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Screens are what a link may show; the first three are the default.
-var Screens = []string{"overview", "competitors", "sources", "prompts", "traffic", "shopping", "answers"}
+var Screens = web.Shareable
 
 const (
 	defaultScreens = 3

@@ -58,7 +58,7 @@ func serve(t *testing.T, db *postgres.DB) *client {
 		_, err := provider.DashboardToken(c)
 		return err
 	})
-	New(db, warehouse, provider).Mount(server)
+	New(db, warehouse, provider, false).Mount(server)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()

@@ -50,6 +50,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/platformname"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -67,6 +68,9 @@ var screens = []string{
 	"tracking", "settings", "report",
 }
 
+// Shareable are the screens that a share link may show, those of its default first. The document names them.
+var Shareable = []string{"overview", "competitors", "sources", "prompts", "traffic", "shopping", "answers"}
+
 // policy lets the document load from this host only: no script of its own, no other host. A picture of a chart is drawn
 // from a blob. %s are the origins whose pages may frame it.
 const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors %s; base-uri 'none'; form-action 'self'"
@@ -82,9 +86,14 @@ type Dashboard struct {
 	document  []byte
 }
 
-// New returns the pages for the users of a provider.
-func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *auth.Provider) *Dashboard {
-	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document(provider.OIDCName())}
+// New returns the pages for the users of a provider, which say whether mails are sent from here.
+func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *auth.Provider, mails bool) *Dashboard {
+	told := map[string]string{"oidc": provider.OIDCName(), "share": strings.Join(Shareable, " "),
+		"platforms": platformname.JSON()}
+	if mails {
+		told["mails"] = "sent"
+	}
+	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document(told)}
 }
 
 // Mount adds the pages and their assets to a server. Their data is below identity.DashboardPrefix.
@@ -231,11 +240,14 @@ func mountAssets(server *httpd.Server) {
 
 const documentName = "index.html"
 
-// document returns index.html with the addresses of the other files and the name of the OpenID provider.
-func document(oidc string) []byte {
+// document returns index.html with the addresses of the other files, and the contents of its meta elements by name.
+func document(told map[string]string) []byte {
 	base, files := assets()
-	const meta = `"oidc" content="`
-	text := bytes.Replace(files[documentName], []byte(meta), []byte(meta+html.EscapeString(oidc)), 1)
+	text := files[documentName]
+	for name, content := range told {
+		meta := fmt.Sprintf(`%q content="`, name)
+		text = bytes.Replace(text, []byte(meta), []byte(meta+html.EscapeString(content)), 1)
+	}
 	for name := range files {
 		text = bytes.ReplaceAll(text, []byte(`"`+name+`"`), []byte(`"`+base+name+`"`))
 	}

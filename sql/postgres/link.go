@@ -77,7 +77,7 @@ func (db *DB) ResetPassword(ctx context.Context, hash [32]byte, a Account, passw
 		if err := exec(ctx, tx, "set_actor", a.ID); err != nil {
 			return err
 		}
-		if err := execOne(ctx, tx, "set_password", a.Email, password); err != nil {
+		if err := execOne(ctx, tx, "set_password", a.Email, password, uuid.Nil); err != nil {
 			return err
 		}
 		return mail.add(ctx, tx, a.OrganizationID)

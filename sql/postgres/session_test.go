@@ -164,7 +164,12 @@ func TestAUserIsOutAtOnce(t *testing.T) {
 	if err := db.SetPassword(t.Context(), "ann@example.com", "third"); err != nil || lasts(t, db, ann.ID, session) {
 		t.Errorf("a new password: %v, or the session goes on", err)
 	}
+	other := signedIn(t, db, ann, 40)
 	session = signedIn(t, db, ann, 2)
+	if err := db.ChangePassword(t.Context(), "ann@example.com", "fourth", session); err != nil ||
+		!lasts(t, db, ann.ID, session) || lasts(t, db, ann.ID, other) {
+		t.Errorf("a password that she changed: %v, or her session has ended, or another goes on", err)
+	}
 	if err := db.SetUserActive(t.Context(), "ann@example.com", false); err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,12 @@ func (db *DB) SetUserActive(ctx context.Context, address string, active bool) er
 // SetPassword replaces a user's password, a PHC string, and ends their sessions. ErrNotFound if the user does not
 // exist.
 func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
-	return wrap(execOne(ctx, db, "set_password", address, hash), "set password of %s", address)
+	return db.ChangePassword(ctx, address, hash, uuid.Nil)
+}
+
+// ChangePassword is SetPassword by a user, whose present session goes on.
+func (db *DB) ChangePassword(ctx context.Context, address, hash string, except uuid.UUID) error {
+	return wrap(execOne(ctx, db, "set_password", address, hash, except), "set password of %s", address)
 }
 
 // SetRole makes a user an owner, admin, member or viewer. ErrNotFound if the user does not exist.

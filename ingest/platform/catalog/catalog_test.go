@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/internal/platformname"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -27,6 +28,9 @@ func TestSlugsAreStable(t *testing.T) {
 	for _, e := range All() {
 		if found, ok := Find(e.Slug); !ok || found.Name != e.Name {
 			t.Errorf("%s is not found", e.Slug)
+		}
+		if name := platformname.Of(e.Slug); name != e.Name {
+			t.Errorf("%s is shown as %q, want %q", e.Slug, name, e.Name)
 		}
 		if e.NeedsKey && len(e.Models) > 0 { // a surface has the addresses of its providers
 			if _, err := e.Open(Settings{Key: "key", BaseURL: "nowhere"}); err == nil {

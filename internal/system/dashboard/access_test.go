@@ -43,12 +43,14 @@ func (d *dashboard) screens(t *testing.T) []shownScreen {
 	const shown = "" // the columns of such a table are those shown
 	list := []shownScreen{
 		{"/", "Brands", map[string]string{"Brands": "brands-overview?table=brands"}, []string{"Add brand"}},
-		{"/settings", "Settings", map[string]string{"API Keys": shown}, []string{"Create key", "Revoke"}},
-		{"/settings?tab=members", "Settings", map[string]string{"Members": shown}, []string{"Invite"}},
-		{"/settings?tab=audit", "Settings", map[string]string{"Audit log": "at,action,subject,actor_id,detail"}, nil},
-		{"/settings?tab=providers", "Settings", map[string]string{"Providers": shown}, []string{"Set key of OpenAI"}},
-		{"/settings?tab=budgets", "Settings", map[string]string{"Budgets": shown}, []string{"Set budget"}},
-		{"/settings?tab=webhooks", "Settings", nil, []string{"Add webhook"}},
+		{"/settings", "Organization", map[string]string{"API Keys": shown}, []string{"Create key", "Revoke"}},
+		{"/settings?tab=members", "Organization", map[string]string{"Members": shown}, []string{"Invite"}},
+		{"/settings?tab=audit", "Organization",
+			map[string]string{"Audit log": "at,action,subject,actor_id,detail"}, nil},
+		{"/settings?tab=providers", "Organization", map[string]string{"Providers": shown},
+			[]string{"Set key of OpenAI"}},
+		{"/settings?tab=budgets", "Organization", map[string]string{"Budgets": shown}, []string{"Set budget"}},
+		{"/settings?tab=webhooks", "Organization", nil, []string{"Add webhook"}},
 		{"/brands/fernwood", "Overview", map[string]string{
 			"Visibility trend":  "visibility-trend?granularity=day&table=buckets",
 			"Platforms":         "visibility-summary?group_by=platform&table=groups",
@@ -62,12 +64,12 @@ func (d *dashboard) screens(t *testing.T) []shownScreen {
 		{"/brands/fernwood/alerts", "Alerts", map[string]string{
 			"Alerts": shown, "Before you switch it on": "alert-preview?table=moves"}, []string{"Add address"}},
 		{"/brands/fernwood/competitors", "Competitors", map[string]string{
-			"Visibility":                "competitor-comparison?table=competitors",
-			"Ranking":                   "competitor-comparison?table=competitors",
-			"Visibility rate over time": "entity-trend?table=entities.buckets",
-			"Share of voice":            "entity-trend?granularity=week&table=entities.buckets",
-			"By platform":               "competitor-comparison?group_by=platform&table=groups.competitors",
-			"Sentiment":                 "sentiment?table=competitors"}, nil},
+			"Visibility":             "competitor-comparison?table=competitors",
+			"Ranking":                "competitor-comparison?table=competitors",
+			"Mention rate over time": "entity-trend?table=entities.buckets",
+			"Share of voice":         "entity-trend?granularity=week&table=entities.buckets",
+			"By platform":            "competitor-comparison?group_by=platform&table=groups.competitors",
+			"Sentiment":              "sentiment?table=competitors"}, nil},
 		{"/brands/fernwood/prompts", "Prompts", map[string]string{
 			"Prompts by platform": "prompt-matrix?by=platform&limit=200&table=rows.cells",
 			"Performance":         "prompt-performance?sort_by=rate&compare=previous&metric=mention_rate&limit=100"},

@@ -20,7 +20,7 @@ func (d *dashboard) opensAnswers(t *testing.T) {
 		}
 	}
 	for from, lead := range map[string]struct{ link, query string }{
-		"":            {`figure[aria-label="Visibility rate"] .value a`, "&mentioned=true"},
+		"":            {`figure[aria-label="Mention rate"] .value a`, "&mentioned=true"},
 		"competitors": {"tbody tr.own th a", "&mentioned=true"},
 		"prompts":     {`a[href*="prompt_id="]`, "&prompt_id="},
 		"sources":     {`table[aria-label="Domains"] tbody th a`, "&domain="},

@@ -89,7 +89,7 @@ func (d *dashboard) listsThirtyBrands(t *testing.T) {
 		`document.querySelectorAll('table[aria-label="Brands"] tbody tr').length == %d`, body.Counts.MovedDown))
 	d.at(t, "/", "Brands")
 	d.page.Eval(t, `void [...document.querySelectorAll("th button")].find((b) => `+
-		`b.textContent.startsWith("Visibility rate")).click()`, nil)
+		`b.textContent.startsWith("Mention rate")).click()`, nil)
 	d.page.Await(t, `location.search == "?sort_by=rate&order=desc"`)
 	d.settled(t, "Brands")
 	body = overviewList{} // else a row without an interval keeps that of the row before

@@ -76,7 +76,7 @@ func (d *dashboard) comparesCompetitors(t *testing.T) {
 
 	var trend struct{ Entities []entityBody }
 	ask("entity-trend?"+week, &trend)
-	const chart = `figure[aria-label="Visibility rate over time"]`
+	const chart = `figure[aria-label="Mention rate over time"]`
 	keys := `[...new Set([...document.querySelectorAll('` + chart + ` [data-key]')].map((m) => m.dataset.key))].join()`
 	shown := d.text(t, keys)
 	if lines := strings.Count(shown, ",") + 1; lines != min(4, len(trend.Entities)) ||
@@ -89,7 +89,7 @@ func (d *dashboard) comparesCompetitors(t *testing.T) {
 			marks = append(marks, marksOf(e.ID, e.Buckets, rateOf)...)
 		}
 	}
-	d.showsMarks(t, "Visibility rate over time", "%", marks)
+	d.showsMarks(t, "Mention rate over time", "%", marks)
 	d.click(t, "Each")
 	d.page.Await(t, fmt.Sprintf("document.querySelectorAll('%s h3').length == %d", chart, len(trend.Entities)))
 

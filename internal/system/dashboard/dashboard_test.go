@@ -77,6 +77,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("single keys", d.answersSingleKeys)
 	t.Run("theme", d.choosesATheme)
 	t.Run("menu", d.opensItsMenu)
+	t.Run("long name", d.fitsALongName)
 	t.Run("report", d.printsAReport)
 	t.Run("share", d.isShared)
 	t.Run("hostile", d.showsHostileTextsAsText)
@@ -416,4 +417,5 @@ func (d *dashboard) loadsItsParts(t *testing.T) {
 	d.loads(t, "/brands/fernwood", "Overview")
 	d.page.Command(t, "Network.setBlockedURLs", map[string]any{"urls": []string{}}, nil)
 	d.at(t, "/brands/fernwood/sources", "Sources")
+	d.page.Await(t, `document.activeElement.id == "main"`) // on the first visit too
 }

@@ -167,10 +167,10 @@ func showsTheMail(t *testing.T, env []string, s *run.Server) {
 // status shows what the demo printed, and where its log is.
 func showsTheDemoAgain(t *testing.T, env []string, s *run.Server, key string) {
 	t.Helper()
-	text := run.Must(t, env, "status")
+	text, dir := run.Must(t, env, "status"), strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
 	for _, want := range []string{
 		s.URL, key, key[:8] + "…", "topic answers", "0 of them not landed yet",
-		pageLine.FindString(s.Log.String()), run.Binary(t) + " analyst add ana --org demo\n",
+		pageLine.FindString(s.Log.String()), run.Binary(t) + " analyst add ana --org demo --data-dir " + dir + "\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("status lacks %q:\n%s", want, text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
 )
@@ -51,10 +52,10 @@ func (d *dashboard) filtersInAPopover(t *testing.T) {
 	}
 	d.pick(t, "Platform", "chatgpt-web")
 	d.page.Await(t, `location.search == "?platform=chatgpt-web" && `+
-		`document.querySelector("[aria-label=Filters] li")?.textContent == "Platform: chatgpt-web"`)
+		`document.querySelector("[aria-label=Filters] li")?.textContent == "Platform: ChatGPT"`)
 	d.page.Press(t, "Escape")
 	d.page.Await(t, `!document.querySelector(".panel:not([hidden])") && `+focused+` == "Filter"`)
-	d.click(t, "Remove Platform: chatgpt-web")
+	d.click(t, "Remove Platform: ChatGPT")
 	d.page.Await(t, `location.search == "" && !document.querySelector("[aria-label=Filters] li")`)
 	d.settled(t, "Overview")
 	d.click(t, "Window: 30 days")
@@ -66,6 +67,31 @@ func (d *dashboard) filtersInAPopover(t *testing.T) {
 	d.click(t, "More")
 	d.hasNoFindings(t, "More", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
+	d.page.Press(t, "Escape")
+	d.typesADate(t)
+}
+
+// typesADate types a day, whose year is 0002, 0020 and 0202 on the way: the address has the whole one, as one entry.
+func (d *dashboard) typesADate(t *testing.T) {
+	t.Helper()
+	day := time.Now().UTC().AddDate(0, 0, -20)
+	d.opensFilter(t)
+	d.page.Eval(t, `void [...document.querySelectorAll("label")].find((l) => l.textContent == "From").control.focus()`,
+		nil)
+	d.page.Eval(t, `void ((push) => { // the history's length ends at 50
+		window.entries = 0
+		history.pushState = function () { window.entries++; push.apply(this, arguments) }
+	})(history.pushState)`, nil)
+	for _, digit := range day.Format("01022006") {
+		d.strikes(t, string(digit))
+	}
+	d.page.Press(t, "Enter")
+	d.page.Await(t, fmt.Sprintf(`location.search.includes("date_from=%s&")`, day.Format(time.DateOnly)))
+	if entries := d.text(t, `entries + ""`); entries != "1" {
+		t.Errorf("a date that is typed is %s entries of the history", entries)
+	}
+	d.page.Press(t, "Escape")
+	d.page.Await(t, `!document.querySelector(".panel:not([hidden])")`)
 }
 
 // Single keys lead to screens and filters; in fields, and where they are switched off, they are what one types.
@@ -82,6 +108,7 @@ func (d *dashboard) answersSingleKeys(t *testing.T) {
 	d.strikes(t, "g")
 	d.strikes(t, "c")
 	d.settled(t, "Competitors")
+	d.page.Await(t, `document.activeElement.id == "main"`)
 	if search := d.text(t, "location.search"); search != "" {
 		t.Errorf("x in a field makes the address %s", search)
 	}
@@ -112,6 +139,7 @@ func (d *dashboard) choosesATheme(t *testing.T) {
 	d.click(t, "Account: "+d.email)
 	d.hasNoFindings(t, "Account", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
+	d.changesItsPassword(t)
 	d.pick(t, "Theme", "dark")
 	d.page.Await(t, fmt.Sprintf("%s != %q", ground, light))
 	dark := d.text(t, ground)
@@ -123,6 +151,57 @@ func (d *dashboard) choosesATheme(t *testing.T) {
 	d.page.Await(t, fmt.Sprintf("%s == %q && localStorage.length == 0", ground, dark))
 	d.page.Show(t, 1280, 900, "light")
 	d.page.Await(t, fmt.Sprintf("%s == %q", ground, light))
+}
+
+// changesItsPassword does it in the account's menu, which stays open.
+func (d *dashboard) changesItsPassword(t *testing.T) {
+	t.Helper()
+	const next = "opal-ferry-drum-47"
+	d.click(t, "Change password")
+	d.page.Await(t, `document.querySelector("dialog[open] input")`)
+	d.hasNoFindings(t, "Change password", looks[0], looks[1])
+	d.page.Show(t, 1280, 900, "light")
+	for _, current := range []string{"wrong", d.password} {
+		d.fill(t, "Current password", current)
+		d.fill(t, "New password", next)
+		d.fill(t, "New password again", next)
+		d.page.Press(t, "Enter")
+		if current == "wrong" {
+			d.page.Await(t, alert+` == "The current password is wrong."`)
+		}
+	}
+	d.page.Await(t, `!document.querySelector("dialog")`)
+	d.password = next
+}
+
+// A brand of a long name, one word or many, makes no screen wider than a phone.
+func (d *dashboard) fitsALongName(t *testing.T) {
+	d.page.Command(t, "Page.enable", nil, nil)
+	for _, name := range []string{strings.Repeat("Fernwood", 9), strings.Repeat("Fernwood ", 9)} {
+		var script struct{ Identifier string }
+		d.page.Command(t, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(
+			`window.fetch = ((ask) => async (...to) => { const r = await ask(...to)
+				return new Response((await r.text()).replaceAll("Fernwood", %q), r) })(fetch)`, name)}, &script)
+		for path, heading := range map[string]string{
+			"": "Overview", "/competitors": "Competitors", "/sources": "Sources",
+		} {
+			d.loads(t, "/brands/fernwood"+path, heading)
+			d.page.Await(t, fmt.Sprintf(`document.body.innerText.includes(%q)`, name[:len(name)-1]))
+			d.opensFilter(t)
+			for _, width := range []int{320, 375} {
+				d.page.Show(t, width, 800, "light")
+				d.page.Await(t, `new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true))))`)
+				var wide int
+				if d.page.Eval(t, `document.documentElement.scrollWidth`, &wide); wide > width {
+					t.Errorf("%s is %d px wide on %d", heading, wide, width)
+				}
+			}
+			d.page.Show(t, 1280, 900, "light")
+		}
+		d.page.Command(t, "Page.removeScriptToEvaluateOnNewDocument",
+			map[string]any{"identifier": script.Identifier}, nil)
+	}
+	d.loads(t, "/brands/fernwood", "Overview")
 }
 
 // On a phone a button opens the list of screens, and closes it once one is chosen.
@@ -167,7 +246,7 @@ func (d *dashboard) printsAReport(t *testing.T) {
 		t.Errorf("on paper are %s", got)
 	}
 	if text := d.text(t, `document.querySelector(".printed").textContent`); !strings.HasPrefix(text, "Fernwood · ") ||
-		!strings.HasSuffix(text, " · Platform: chatgpt-web") {
+		!strings.HasSuffix(text, " · Platform: ChatGPT") {
 		t.Errorf("on paper the filters are %q", text)
 	}
 	d.page.Eval(t, `void dispatchEvent(new Event("beforeprint"))`, nil)

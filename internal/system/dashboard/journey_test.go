@@ -48,14 +48,14 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	d.settled(t, "Set up your first brand")
 	add := func(label, act string, texts ...string) {
 		t.Helper()
+		d.reach(t, label)
+		d.page.Insert(t, texts[0])
 		for i, text := range texts {
-			if i == 0 {
-				d.reach(t, label)
-			}
-			d.page.Insert(t, text)
+			next := append(texts, "")[i+1]
 			d.page.Press(t, "Enter")
+			d.page.Insert(t, next) // while the one before is being saved
 			d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".added li")].some((li) => li.textContent == `+
-				`%q) && document.querySelector("main input").value == ""`, text))
+				`%q) && document.querySelector("main input").value == %q`, text, next))
 		}
 		d.reach(t, act) // for those who look for it
 	}
@@ -97,7 +97,7 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	if topics := d.text(t, counts); topics != "1 desk lamp,3 lamp" {
 		t.Errorf("its topics are %s", topics)
 	}
-	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent) `+
+	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Mention rate"]')?.textContent) `+
 		`&& document.querySelector('figure[aria-label="Beside the leader"]')`)
 }
 
@@ -152,6 +152,11 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 	on("Continue", "Run")
 	d.click(t, "Run now")
 	d.settled(t, "Overview")
+	d.loads(t, "/signin", "Sign in")
+	d.fill(t, "E-mail", "lea@later.example")
+	d.fill(t, "Password", d.password)
+	d.page.Press(t, "Enter")
+	d.settled(t, "Overview") // of the only brand
 	var jobs int
 	if d.page.Eval(t, `fetch("/app/api/tracking/jobs").then((r) => r.json()).then((page) => page.jobs.length)`,
 		&jobs); jobs != 1 {

@@ -41,7 +41,7 @@ func (d *dashboard) runsAnOrganization(t *testing.T) {
 
 // A key of a platform is never readable back.
 func (d *dashboard) setsKeysOfPlatforms(t *testing.T) {
-	d.at(t, "/settings?tab=providers", "Settings")
+	d.at(t, "/settings?tab=providers", "Organization")
 	d.page.Await(t, d.row("Providers", "OpenAI")+`.includes("missing")`)
 	d.page.Await(t, d.row("Providers", "Google AI Mode")+`.includes("that of a capture provider")`)
 	d.page.Await(t, d.row("Providers", "Cloro")+`.includes("captures surfaces")`)
@@ -54,7 +54,7 @@ func (d *dashboard) setsKeysOfPlatforms(t *testing.T) {
 	d.fill(t, "API key", "sk-hunter2-0123456789wxyz")
 	d.page.Press(t, "Enter")
 	d.page.Await(t, d.row("Providers", "OpenAI")+`.includes("your own, …wxyzcan be asked")`)
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	var all string
 	d.page.Eval(t, `fetch("/app/api/providers").then((r) => r.text()).then((text) => `+
 		`text + document.documentElement.outerHTML)`, &all)
@@ -79,13 +79,13 @@ func (d *dashboard) setsBudgets(t *testing.T) {
 	d.page.Press(t, "Enter")
 	d.page.Await(t, `/^All platforms[\d,]+ of 5,000[\d,]+[\d.]+[\d.]+ of 40.5/.test(`+
 		d.row("Budgets", "All platforms")+`)`)
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.click(t, "Set budget")
 	d.pick(t, "Budget for", "openai")
 	d.fill(t, "Runs a month", "0")
 	d.page.Press(t, "Enter")
 	d.page.Await(t, d.row("Budgets", "openai")+`.includes("0 of 0")`)
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 }
 
 // The last owner stays, and the page says why.
@@ -94,7 +94,7 @@ func (d *dashboard) changesMembers(t *testing.T) {
 		"max@demo.example", "--org", run.DemoSlug, "--role", "viewer"); r.Status != run.ExitDone {
 		t.Fatal(r.Stderr)
 	}
-	d.at(t, "/settings?tab=members", "Settings")
+	d.at(t, "/settings?tab=members", "Organization")
 	d.click(t, "Leave organization")
 	d.click(t, "Leave")
 	d.page.Await(t, alert+`?.startsWith("The last owner of an organization stays")`)
@@ -105,13 +105,13 @@ func (d *dashboard) changesMembers(t *testing.T) {
 			`!s.disabled)?.value ?? "none")`, email)
 	}
 	d.page.Await(t, role("max@demo.example")+` == "member"`)
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.pick(t, "Role of "+d.email, "viewer")
 	d.page.Await(t, alert+`?.startsWith("The last owner of an organization stays")`)
 	d.page.Await(t, role(d.email)+` == "owner"`)
 	d.click(t, "Remove max@demo.example")
 	d.click(t, "Remove")
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.page.Await(t, role("max@demo.example")+` == "none" && `+role(d.email)+` == "owner"`)
 }
 
@@ -147,7 +147,7 @@ func (d *dashboard) pagesTheAuditLog(t *testing.T) {
 	if changed != 101 {
 		t.Fatalf("%d changes", changed)
 	}
-	d.at(t, "/settings?tab=audit", "Settings")
+	d.at(t, "/settings?tab=audit", "Organization")
 	const lines = `[...document.querySelectorAll('table[aria-label="Audit log"] tbody tr')].map((tr) => ` +
 		`tr.cells[1].textContent)`
 	d.page.Await(t, lines+`.length == 100 && new Set(`+lines+`).size == 1`)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/platformname"
 )
 
 // A shownTable is a table of a screen, and the list of the API's body that it shows.
@@ -110,12 +112,17 @@ func asShown(row any, field string) string {
 		return number(value)
 	default:
 		text, _ := value.(string)
+		if field == "key" {
+			return platformname.Of(text)
+		}
 		return text
 	}
 }
 
 // A question that failed says so where its figures would be, leads nowhere, and can be asked again.
 func (d *dashboard) saysWhatFailed(t *testing.T) {
+	d.at(t, "/brands/fernwood?date_from=foo", "Overview")
+	d.page.Await(t, alert+`?.startsWith("Date from: want a day of the calendar")`)
 	d.at(t, "/brands/fernwood/sources", "Sources")
 	d.page.Eval(t, `void ((ask) => {
 		window.heal = () => window.fetch = ask

@@ -30,7 +30,7 @@ func (d *dashboard) showsTheAPIsFigures(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
 	totals := summary.Totals
 	for name, want := range map[string][]string{
-		"Visibility rate": {number(totals.MentionRatePct) + "%",
+		"Mention rate": {number(totals.MentionRatePct) + "%",
 			number(totals.MentionRateInterval.Low) + "–" + number(totals.MentionRateInterval.High),
 			"n = " + number(float64(totals.ResultCount))},
 		"Visibility score": {number(totals.AIVisibilityScore),
@@ -189,7 +189,7 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 	rate := func() string {
 		t.Helper()
 		d.settled(t, "Overview")
-		return d.text(t, `document.querySelector('figure[aria-label="Visibility rate"]').textContent`)
+		return d.text(t, `document.querySelector('figure[aria-label="Mention rate"]').textContent`)
 	}
 	whole := rate()
 	d.opensFilter(t)
@@ -200,7 +200,7 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 	both := rate()
 	d.page.Eval(t, "void location.reload()", nil)
 	d.page.Await(t,
-		`document.readyState == "complete" && document.querySelector('figure[aria-label="Visibility rate"]')`)
+		`document.readyState == "complete" && document.querySelector('figure[aria-label="Mention rate"]')`)
 	if again := rate(); again != both || both == whole {
 		t.Errorf("unfiltered %q, filtered %q, and after a reload %q", whole, both, again)
 	}
@@ -256,7 +256,7 @@ func (d *dashboard) sortsTables(t *testing.T) {
 
 // A key is shown once, and works until it is revoked.
 func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
-	d.at(t, "/settings", "Settings")
+	d.at(t, "/settings", "Organization")
 	d.click(t, "Create key")
 	d.page.Await(t, `document.querySelector("dialog[open] input")`)
 	d.fill(t, "Name", "weekly report")
@@ -272,7 +272,7 @@ func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
 		t.Fatalf("the key %q is answered with %d", key, status)
 	}
 	d.click(t, "Done")
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.page.Await(t, `document.activeElement.textContent == "Create key"`)
 	const row = `[...document.querySelectorAll('table[aria-label="API Keys"] tbody tr')].find((tr) => ` +
 		`tr.cells[0].textContent == "weekly report")`
@@ -284,7 +284,7 @@ func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
 	d.page.Eval(t, "void "+row+`.querySelector("button").click()`, nil)
 	d.page.Await(t, `document.querySelector("dialog[open]")`)
 	d.click(t, "Revoke")
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.page.Await(t, "!"+row+`.querySelector("button")`)
 	if status, _ := run.Fetch(t, d.URL+"/api/v1/whoami", key); status != http.StatusUnauthorized {
 		t.Errorf("revoked, the key is answered with %d", status)
@@ -339,7 +339,7 @@ func (d *dashboard) runsPrompts(t *testing.T) {
 	d.click(t, "Overview")
 	d.settled(t, "Overview")
 	// its prompts have answers now
-	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent)`)
+	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Mention rate"]')?.textContent)`)
 	d.at(t, d.text(t, "location.pathname")+"?topic_id="+d.brand, "Overview")
 	d.pick(t, "Brand", d.brand) // whose topics are others
 	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood"`)

@@ -86,10 +86,18 @@ func (d *dashboard) isShared(t *testing.T) {
 // A client without an account sees the screens of a link, each with all its figures, and nothing that leads elsewhere
 // or edits.
 func (d *dashboard) sharesScreens(t *testing.T, browser *webbrowser.Browser) {
+	const opens = `void ((b) => { b.focus(); b.click() })([...document.querySelectorAll(".toolbar button")]` +
+		`.find((b) => b.textContent == "Share"))` // the screen has a link of that name
+	d.at(t, "/brands/fernwood/answers", "Answers")
+	d.page.Eval(t, opens, nil)
+	d.page.Await(t, `document.querySelector("dialog[open] fieldset")`)
+	d.page.Eval(t, `void document.querySelectorAll("dialog fieldset input:not(:checked)")`+
+		`.forEach((box) => box.click())`, nil)
+	d.click(t, "Create link") // to all that is offered
+	d.page.Await(t, `document.querySelector("dialog[open] .secret")?.textContent.includes("/share/shr_")`)
+	d.click(t, "Done")
 	d.at(t, "/brands/fernwood/sources?platform=chatgpt-web", "Sources")
-	// the screen has a link of that name
-	d.page.Eval(t, `void ((b) => { b.focus(); b.click() })([...document.querySelectorAll(".toolbar `+
-		`button")].find((b) => b.textContent == "Share"))`, nil)
+	d.page.Eval(t, opens, nil)
 	d.page.Await(t, `document.querySelector("dialog[open] h2")?.textContent == "Share Fernwood"`)
 	d.hasNoFindings(t, "Share", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
@@ -110,7 +118,7 @@ func (d *dashboard) sharesScreens(t *testing.T, browser *webbrowser.Browser) {
 		t.Errorf("the link leads to %s", got)
 	}
 	if got := client.text(t, `document.querySelector("[aria-label=Filters]").textContent + `+
-		`!!document.querySelector("[aria-label^=Remove]")`); got != "Platform: chatgpt-webfalse" {
+		`!!document.querySelector("[aria-label^=Remove]")`); got != "Platform: ChatGPTfalse" {
 		t.Errorf("the fixed filter is shown as %s", got)
 	}
 	const foot = `document.querySelector("footer").textContent`
@@ -194,7 +202,7 @@ func (d *dashboard) printsItself(t *testing.T, path string) {
 	}
 	if got := d.text(t,
 		`[...document.querySelectorAll(".printed")].map((p) => p.textContent).join("|")`); !regexp.MustCompile(
-		`^For Ann · [\d,]+ answers · as of .+ UTC\|Fernwood · .+ – .+ · Platform: chatgpt-web$`).MatchString(got) {
+		`^For Ann · [\d,]+ answers · as of .+ UTC\|Fernwood · .+ – .+ · Platform: ChatGPT$`).MatchString(got) {
 		t.Errorf("on paper it is headed %s", got)
 	}
 	d.page.Command(t, "Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)

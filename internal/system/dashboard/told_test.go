@@ -57,10 +57,10 @@ func (d *dashboard) alerts(t *testing.T) {
 		`tr.querySelector("a").getAttribute("href")])`, &lines)
 	slices.SortFunc(lines, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) }) // all happened at once
 	want := [][2]string{
-		{"! Degraded gemini-web: 40 runs of a job; given up: rate limited 9, since Jan 28, 2026, 10:00 UTC",
+		{"! Degraded Gemini: 40 runs of a job; given up: rate limited 9, since Jan 28, 2026, 10:00 UTC",
 			"/brands/fernwood/tracking"},
-		{"! Not asked openai: no prompt is active", "/brands/fernwood/prompts?show=tracked"},
-		{"≈ Recovered chatgpt-web: 40.5%, n = 30; before –, n = 0",
+		{"! Not asked OpenAI: no prompt is active", "/brands/fernwood/prompts?show=tracked"},
+		{"≈ Recovered ChatGPT: 40.5%, n = 30; before –, n = 0",
 			"/brands/fernwood?date_from=2026-01-01&date_to=2026-01-28&platform=chatgpt-web"},
 		{"▼ Moved down All answers, these prompts: 31.2% (28.1–34.3%), n = 1,840; before 42% (39.7–44.3%), n = 1,790",
 			"/brands/fernwood?date_from=2026-01-01&date_to=2026-01-28"},
@@ -102,15 +102,20 @@ func (d *dashboard) subscribes(t *testing.T, drops int) {
 	d.settled(t, "Overview")
 	d.loads(t, "/brands/fernwood/alerts", "Alerts")
 	own := d.row("Subscriptions", d.email)
-	d.page.Await(t, own+`.includes("Fernwoodvisibility.moved, platform.degraded, platform.recovered, `+
-		`tracking.skipped; of moves only fallsonneverRemove")`)
+	d.page.Await(t, own+`.includes("FernwoodThe mention rate moved, or is back; A platform gives up over a fifth of `+
+		`its runs; That platform answers again; Prompts were due and not asked; without moves uponneverRemove")`)
 	d.click(t, "Notify me")
-	d.page.Await(t, `document.querySelector("dialog form")?.textContent.includes("about Fernwood.")`)
-	check("Of moves only those that fell, and what is back")
+	d.page.Await(t, `document.querySelector("dialog form")?.textContent.startsWith("No mail is sent from here yet")`)
+	check("Leave out moves up")
 	d.click(t, "Save")
-	d.page.Await(t, own+`.includes("tracking.skippedon")`)
-	d.settled(t, "Alerts")
-	d.click(t, "Notify me")
+	d.page.Await(t, own+`.includes("not askedon")`)
+	d.page.Eval(t, `void (document.querySelector("meta[name=mails]").content = "sent")`, nil) // there is a relay
+	d.at(t, "/brands/fernwood", "Overview")
+	d.click(t, "You are notified ✓")
+	d.page.Await(t, `document.querySelector("dialog form")?.textContent.includes("about Fernwood.")`)
+	d.click(t, "Cancel")
+	d.at(t, "/brands/fernwood/alerts", "Alerts")
+	d.click(t, "You are notified ✓")
 	d.click(t, "Stop these mails")
 	d.page.Await(t, own+` == ""`)
 	d.settled(t, "Alerts")
@@ -174,7 +179,7 @@ func (d *dashboard) sendsWebhooks(t *testing.T) {
 	d.change(t, "DELETE FROM public.webhook_endpoints")
 	to := receive(t)
 	url := to.URL + "/hook"
-	d.loads(t, "/settings?tab=webhooks", "Settings")
+	d.loads(t, "/settings?tab=webhooks", "Organization")
 	d.click(t, "Add webhook")
 	d.page.Await(t, `document.querySelector("dialog[open] form")`)
 	var types []string
@@ -240,13 +245,13 @@ func (d *dashboard) secret(t *testing.T) string {
 		`document.querySelector("dialog").contains(document.activeElement)`)
 	text := d.text(t, `document.querySelector("dialog .secret").textContent`)
 	d.click(t, "Done")
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	return text
 }
 
 // An admin invites somebody by a link that is shown once, and revokes it.
 func (d *dashboard) invites(t *testing.T) {
-	d.at(t, "/settings?tab=members", "Settings")
+	d.at(t, "/settings?tab=members", "Organization")
 	d.click(t, "Invite")
 	d.page.Await(t, `document.querySelector("dialog[open]")`)
 	d.fill(t, "E-mail", d.email)
@@ -263,7 +268,7 @@ func (d *dashboard) invites(t *testing.T) {
 	d.click(t, "Revoke bo@example.org")
 	d.page.Await(t, `document.querySelector("dialog[open]")`)
 	d.click(t, "Revoke")
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.page.Await(t, d.row("Invitations", "bo@example.org")+` == ""`)
 	if status, _ := run.Fetch(t, d.URL+"/invite/"+path, ""); status != http.StatusNotFound {
 		t.Errorf("revoked, the link's page is %d", status)

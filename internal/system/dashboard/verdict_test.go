@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/platformname"
 	"github.com/answerscope/answerscope/internal/system/run"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -64,7 +65,7 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 		}
 	}
 	d.page.Await(t, fmt.Sprintf(`document.querySelector(".certainty")?.textContent.includes(%q)`, d.falseAlarms(t)))
-	d.tilesMoved(t, map[string]shownChange{"Visibility rate": body.Change, "Visibility score": scores.Change})
+	d.tilesMoved(t, map[string]shownChange{"Mention rate": body.Change, "Visibility score": scores.Change})
 	d.marksTheDay(t, scores.Change)
 	d.listsWhatMoved(t, body.Changes)
 	if got, want := strings.TrimPrefix(d.saved(t, "Download CSV: What moved"), "text/csv;charset=utf-8: "),
@@ -234,6 +235,9 @@ func (d *dashboard) listsWhatMoved(t *testing.T, changes []shownChange) {
 		t.Fatalf("%d rows moved, want %d", len(rows), len(changes))
 	}
 	for i, c := range changes {
+		if c.Dimension == "platform" {
+			c.Name = platformname.Of(c.Key)
+		}
 		if r := rows[i]; r[0] != c.Name || r[1] != c.Dimension || !strings.HasPrefix(r[2], sentence(t, c)) ||
 			!strings.Contains(r[3], c.Key) {
 			t.Errorf("row %d is %q, want %+v", i, r, c)

@@ -18,7 +18,7 @@ func TestHelpShowsACommandsOwnFlagsFirst(t *testing.T) {
 		!strings.Contains(help, "--help-all") {
 		t.Errorf("import --help:\n%s", help)
 	}
-	if r := run.ToEnd(t, nil, ""); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "Commands:") ||
+	if r := run.ToEnd(t, nil, ""); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "Start here:\n  demo ") ||
 		r.Stdout != "" {
 		t.Errorf("answerscope alone: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/answerscope/answerscope/internal/platformname"
 	"github.com/answerscope/answerscope/internal/verdict"
 )
 
@@ -70,7 +71,7 @@ func (m *Moved) Headline() string {
 func (m Move) Sentence(brand Brand) string {
 	where := ""
 	if m.Platform != nil {
-		where = " on " + *m.Platform
+		where = " on " + platformname.Of(*m.Platform)
 	}
 	joint := " "
 	if m.Reach == verdict.ReachPrompts {
@@ -86,13 +87,13 @@ func (m Move) Sentence(brand Brand) string {
 // Headline names the platform, and how much of a job it gave up.
 func (d *Degraded) Headline() string {
 	if d.IsOver {
-		return d.Platform + " answers again"
+		return platformname.Of(d.Platform) + " answers again"
 	}
 	var gaveUp int64
 	for _, runs := range d.GaveUp {
 		gaveUp += runs
 	}
-	return fmt.Sprintf("%s: %s of %s runs given up", d.Platform, Count(gaveUp), Count(d.Runs))
+	return fmt.Sprintf("%s: %s of %s runs given up", platformname.Of(d.Platform), Count(gaveUp), Count(d.Runs))
 }
 
 // Headline names the brand that was not asked, and why.
@@ -152,7 +153,7 @@ func (f Figure) Text() string {
 var words = map[string]string{
 	verdict.WithinNoise: "no clear change", verdict.TooLittleData: "too little data",
 	verdict.ModelChanged: "model or provider changed", verdict.BasketChanged: "prompts changed",
-	verdict.NoRuns: "nothing was asked", verdict.FewDays: "too few days", verdict.FewPrompts: "too few prompts",
+	verdict.NoRuns: "nothing to compare", verdict.FewDays: "too few days", verdict.FewPrompts: "too few prompts",
 	verdict.Coarse: "a change of 20 points could be missed",
 }
 

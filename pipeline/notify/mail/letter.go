@@ -14,6 +14,7 @@ import (
 	text "text/template"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/platformname"
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -115,6 +116,7 @@ func (v *view) Row(r feed.Row) []cell {
 	path := screen(report.Brand, report.Window, "competitors")
 	switch r.Dimension {
 	case "platform":
+		r.Name = platformname.Of(r.Key)
 		path = screen(report.Brand, report.Window, "", "platform", r.Key)
 	case "topic":
 		path = screen(report.Brand, report.Window, "prompts", "topic_id", r.Key)
@@ -152,10 +154,17 @@ func day(date string) string {
 
 var functions = map[string]any{
 	"count": feed.Count, "day": day, "figure": figure, "screen": screen,
-	"cell":  func(text, small string) cell { return cell{Text: text, Small: small} },
-	"row":   func(cells ...cell) []cell { return cells },
-	"list":  func(names ...string) []string { return names },
-	"join":  func(names []string) string { return strings.Join(names, ", ") },
+	"cell":     func(text, small string) cell { return cell{Text: text, Small: small} },
+	"row":      func(cells ...cell) []cell { return cells },
+	"list":     func(names ...string) []string { return names },
+	"platform": platformname.Of,
+	"join": func(slugs []string) string {
+		names := make([]string, len(slugs))
+		for i, slug := range slugs {
+			names[i] = platformname.Of(slug)
+		}
+		return strings.Join(names, ", ")
+	},
 	"plain": func(word string) string { return strings.ReplaceAll(word, "_", " ") },
 	"days":  func(d feed.Days) string { return day(d.From) + " to " + day(d.To) },
 	"dates": func(list []string) string {

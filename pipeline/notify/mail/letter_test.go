@@ -166,7 +166,7 @@ func TestAWeekWithoutOverviewsSaysSo(t *testing.T) {
 	data := `{"answers": 0, "overviews": [{"platform": "google-ai-overview", "shown": 0, "captures": 4}]}`
 	message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: []byte(data)})
 	if strings.Contains(message.Text, "keys") ||
-		!strings.Contains(message.Text, "google-ai-overview  0 of 4 captures") {
+		!strings.Contains(message.Text, "Google AI Overview  0 of 4 captures") {
 		t.Error(message.Text)
 	}
 }

@@ -94,6 +94,13 @@ assert.deepEqual([await opens(one.session), await opens(four.session)], [false, 
 
 // What is not offered is said to be missing.
 assert.equal((await client().signUp({ email: 'new@example.com', password })).error.status, 404)
+
+// Who shows the current password changes it; the session goes on.
 const five = await signIn()
-assert.equal((await five.client.updateUser({ password: 'x' })).error.status, 404)
+assert.equal((await five.client.updateUser({ password: 'x' })).error.code, 'current_password_required')
+assert.equal((await five.client.updateUser({ password: 'x', current_password: password })).error.code, 'weak_password')
+const next = 'opal-ferry-drum-47'
+assert.equal(right(await five.client.updateUser({ password: next, current_password: password })).user.id, five.user.id)
+assert(await opens(five.session))
+right(await client().signInWithPassword({ email, password: next }))
 console.log('done')

@@ -1,6 +1,7 @@
 // The one place that asks the server: paths, errors, and a session that has ended.
 import { signal } from "@preact/signals"
 import { useEffect, useState } from "preact/hooks"
+import { capitalized } from "./format.ts"
 import { addressOf, token } from "./route.ts"
 
 export const root = token ? "/share/api" : "/app/api"
@@ -94,7 +95,7 @@ async function reason(response: Response): Promise<string> {
 // spoken has a reason as a sentence, and the parameters that it names as words: runsPerDay is runs per day.
 function spoken(said: string): string {
   const words = said.replace(/\b[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+(?=:)/g, (name) => name.replace(/_id$/, "").replace(/_|(?=[A-Z])/g, " ").toLowerCase())
-  return words[0]!.toUpperCase() + words.slice(1)
+  return capitalized(words)
 }
 
 // ofDatabase is why the database refused a row, in words for the viewer, by SQLSTATE.

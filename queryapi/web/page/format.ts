@@ -44,9 +44,10 @@ export function ofAll(share: number): string {
   return shares.format(share)
 }
 
-// date is a UTC day, wherever the viewer is.
+// date is a UTC day, wherever the viewer is; what is no day stays as it is.
 export function date(text: string): string {
-  return day.format(new Date(text.slice(0, 10) + "T00:00:00Z"))
+  const midnight = new Date(text.slice(0, 10) + "T00:00:00Z")
+  return Number.isNaN(midnight.valueOf()) ? text : day.format(midnight)
 }
 
 // shortDate leaves out the year where it is this one.
@@ -80,6 +81,12 @@ export function country(code: string | null): string {
 export function plural(n: number, one: string, many = one + "s"): string {
   return `${number(n)} ${n === 1 ? one : many}`
 }
+
+// capitalized is a text that begins with a capital letter.
+export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+// daysBefore names the days that a window is compared with.
+export const daysBefore = (n: number) => `the ${n === 1 ? "day" : plural(n, "day")} before`
 
 export const today = () => new Date().toISOString().slice(0, 10)
 

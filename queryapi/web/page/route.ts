@@ -21,9 +21,20 @@ export function go(to = "", replace = false): void {
   at.value = next
   if (elsewhere) {
     scrollTo(0, 0)
-    queueMicrotask(() => document.getElementById("main")?.focus({ preventScroll: true }))
+    arriving = true
+    queueMicrotask(focusMain) // of a screen that stays
   }
 }
+
+let arriving = false
+
+// arrive focuses a screen that appears, if go has led to it.
+export function arrive(): void {
+  if (arriving) focusMain()
+  arriving = false
+}
+
+const focusMain = () => document.getElementById("main")?.focus({ preventScroll: true })
 
 // withParameters is the present address with parameters changed; an empty value removes one.
 export function withParameters(changes: Record<string, string | undefined>): string {

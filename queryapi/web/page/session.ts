@@ -1,6 +1,12 @@
 import { signal } from "@preact/signals"
 import type { Session } from "./bodies.ts"
 
+// told is what the document says of this installation (web.go): the OpenID provider's name, "" for none; the screens that
+// may be shared; whether mails are sent; the names of platforms.
+export const told = (name: "oidc" | "share" | "mails" | "platforms") => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content ?? ""
+
+export const shareable = told("share").split(" ")
+
 export const editor = signal(false) // whether the viewer may edit
 
 // What a role may do; the database says it again.

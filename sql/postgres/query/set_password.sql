@@ -1,4 +1,4 @@
--- set_password: replaces the password hash of the user with the email $1, and ends their sessions.
+-- set_password: replaces the password hash of the user with the email $1, and ends their sessions but $3.
 WITH changed AS (
     UPDATE private.users
     SET
@@ -11,6 +11,7 @@ WITH changed AS (
     SET revoked_at = now()
     WHERE user_id = (SELECT id FROM changed)
       AND revoked_at IS NULL
+      AND id <> $3::uuid
 )
 SELECT id
 FROM changed

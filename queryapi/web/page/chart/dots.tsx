@@ -37,7 +37,7 @@ function Rows({
 }: DotsProps & { marks: Cursor; full: number }) {
   const axis = useRef<HTMLTableCellElement>(null)
   const width = useWidth(axis)
-  const x = linear(reversed ? [domain[1], domain[0]] : domain, [edge, width - edge])
+  const x = linear(reversed ? [domain[1], domain[0]] : domain, [edge, Math.max(edge, width - edge)]) // 0 wide until it is measured
   const at = (mark: Mark) => ({ left: (axis.current?.offsetLeft ?? 0) + x(mark.y!), top: placeIn(marks).top })
   return (
     <>

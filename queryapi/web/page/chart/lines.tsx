@@ -277,4 +277,5 @@ function EndLabels({ series, plot, unit, named }: { series: Series[]; plot: Plot
   )
 }
 
-const cut = (name: string) => (name.length > 12 ? name.slice(0, 11) + "…" : name)
+// cut is a name that fits into a chart.
+export const cut = (name: string) => (name.length > 12 ? name.slice(0, 11) + "…" : name)

@@ -4,7 +4,7 @@ import { Days, Hatch, Values } from "./axis.tsx"
 import { bucketsIn, Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
 import { type Grid, type Place, useMarks } from "./cursor.ts"
 import { AddNote, FlagList, Flags, spansOf } from "./flags.tsx"
-import { columnsOf, Curve, gridOf, hasValue, type Plot, plotOf, stepOf, valuesOf } from "./lines.tsx"
+import { columnsOf, Curve, cut, gridOf, hasValue, type Plot, plotOf, stepOf, valuesOf } from "./lines.tsx"
 import type { Series, StackProps } from "./marks.ts"
 import { areaPath, barWidth, dayNumber, domainOf, linear, type Pair, runsOf } from "./scale.ts"
 
@@ -224,7 +224,7 @@ function LayerName({
       text-anchor="middle"
       aria-hidden="true"
     >
-      {series.name}
+      {cut(series.name)}
     </text>
   )
 }

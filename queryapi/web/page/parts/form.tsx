@@ -84,6 +84,22 @@ export function useAction() {
   return { busy, failed, run, submit }
 }
 
+// useAdding is a text that a form adds to a list. What is typed while it is saved stays; a text that is refused comes back.
+export function useAdding(add: (text: string) => Promise<unknown>) {
+  const [text, setText] = useState("")
+  const { submit, ...action } = useAction()
+  const take = async () => {
+    setText("")
+    try {
+      await add(text)
+    } catch (error) {
+      setText((typed) => typed || text)
+      throw error
+    }
+  }
+  return { text, setText, take, onSubmit: submit(take), ...action }
+}
+
 export function Problem({ text }: { text: string }) {
   return text ? (
     <p class="notice bad" role="alert">

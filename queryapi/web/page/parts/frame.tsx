@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact"
-import { useContext, useEffect, useState } from "preact/hooks"
+import { useContext, useEffect, useLayoutEffect, useState } from "preact/hooks"
 import { root, send } from "../api.ts"
 import type { Brand, Session } from "../bodies.ts"
 import { density, hotkeys, theme } from "../preferences.ts"
-import { path } from "../route.ts"
+import { arrive, path } from "../route.ts"
 import { screens } from "../screens/list.ts"
 import { editor, mayEdit } from "../session.ts"
-import { Brands } from "./toolbar.tsx"
+import { Brands, Teller } from "./toolbar.tsx"
 import { screen as addressOfScreen } from "./filters.tsx"
 import { Button, Problem, Select, useAction } from "./form.tsx"
 import { Chapter } from "./chapter.ts"
@@ -99,6 +99,7 @@ function Preferences({ onList }: { onList: () => void }) {
       <Button kind="tight" onClick={onList}>
         List of keys
       </Button>
+      <Teller name="Change password" kind="tight" dialog="PasswordDialog" />
     </>
   )
 }
@@ -132,6 +133,7 @@ interface ScreenProps {
 // Screen is a screen's main part, with its one heading of level 1.
 export function Screen({ name, of, bar, tools, children }: ScreenProps) {
   const chapter = useContext(Chapter)
+  useLayoutEffect(() => void (chapter || arrive()), [])
   useEffect(() => {
     if (!chapter) document.title = [name, of, "answerscope"].filter(Boolean).join(" · ")
   }, [name, of])

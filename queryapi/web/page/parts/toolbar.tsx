@@ -1,14 +1,15 @@
 import { type ComponentType, createContext } from "preact"
-import { useContext, useState } from "preact/hooks"
-import { metrics, useAnswer } from "../api.ts"
-import type { Brand, Filters } from "../bodies.ts"
-import { date, daysOf, shift, shortDate, today } from "../format.ts"
+import { useContext, useRef, useState } from "preact/hooks"
+import { metrics, tables, useAnswer } from "../api.ts"
+import type { Brand, Filters, Session } from "../bodies.ts"
+import { date, daysOf, plural, shift, shortDate, today } from "../format.ts"
 import { go, path, query, shared, token, withParameters } from "../route.ts"
-import { editor } from "../session.ts"
+import { editor, shareable, told } from "../session.ts"
 import { chosen, chosenWindow, compares, screen } from "./filters.tsx"
 import { Button, Select, useAction } from "./form.tsx"
 import { Icon } from "./icon.tsx"
 import { Menu } from "./menu.tsx"
+import { platformName } from "./platform.ts"
 import { Download } from "./table.tsx"
 
 // Brands are those that the viewer may see.
@@ -79,7 +80,7 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
           </div>
         </Menu>
       )}
-      {!timeless && editor.value && !["tracking", "report"].includes(path.value.split("/")[3]!) && <Teller brand={brand} name="Share" dialog="ShareDialog" />}
+      {!timeless && editor.value && shareable.includes(path.value.split("/")[3] || "overview") && <Teller brand={brand} name="Share" dialog="ShareDialog" />}
       <Menu name="More" kind="button plain tight" shows={<Icon name="more" />}>
         {csv && <Download name={csv.file} {...csv} />}
         <a class="button plain tight" href={screen(brand, "report")}>
@@ -93,16 +94,25 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
 }
 
 // Teller is a button that opens a dialog of the part tell.
-export function Teller({ brand, name, kind, dialog }: { brand: Brand; name: string; kind?: string; dialog: "NotifyDialog" | "ShareDialog" }) {
+export function Teller({ brand, name, kind, dialog }: { brand?: Brand; name: string; kind?: string; dialog: "NotifyDialog" | "PasswordDialog" | "ShareDialog" }) {
   const [Shown, show] = useState<ComponentType<{ brand: Brand; onClose: () => void }> | null>(null)
   const { failed, run } = useAction()
   return (
     <>
       <Button kind={kind} onClick={() => run(() => import("../tell.ts").then((m) => show(() => m[dialog])))}>{name}</Button>
       {failed && <span role="alert">{failed}</span>}
-      {Shown && <Shown brand={brand} onClose={() => show(null)} />}
+      {Shown && <Shown brand={brand!} onClose={() => show(null)} />}
     </>
   )
+}
+
+export const aboutBrand = (brand: Brand) => `(brand_id.eq.${brand.id},brand_id.is.null)`
+
+// Notifier opens what the viewer is mailed about a brand, and says whether they are.
+export function Notifier({ brand, session }: { brand: Brand; session: Session }) {
+  const own = { user_id: `eq.${session.userId}`, stopped_at: "is.null", or: aboutBrand(brand), select: "id", limit: "1" }
+  const rows = useAnswer<unknown[]>(told("mails") ? tables("subscriptions", own) : null).data
+  return <Teller brand={brand} name={rows?.length ? "You are notified ✓" : "Notify me"} kind="" dialog="NotifyDialog" />
 }
 
 // useFilterValues has the values of filters in the window.
@@ -114,7 +124,7 @@ function useFilterValues(brand: Brand, none: boolean): Filters | undefined {
 function filtersOf(values: Filters | undefined, { only, platforms, regions }: Pick<Props, "only" | "platforms" | "regions">): Filter[] {
   const list = (name: string, label: string, codes: string[] = []): Filter => {
     const now = query.value.get(name)
-    return { name, label, options: [...new Set(now ? [...codes, now] : codes)].map((code) => [code, code] as const) }
+    return { name, label, options: [...new Set(now ? [...codes, now] : codes)].map((code, _, all) => [code, name === "platform" ? platformName(code, all) : code] as const) }
   }
   const topics = (values?.topics ?? []).map((t) => [t.id, t.name ?? "a deleted topic"] as const)
   const topic = query.value.get("topic_id")
@@ -160,7 +170,7 @@ export function windowText(write = date): string {
 function Window() {
   const { from, to } = chosenWindow()
   const length = daysOf(from, to)
-  const text = to === today() ? `${length} days` : windowText(shortDate)
+  const text = to === today() && length > 0 ? plural(length, "day") : windowText(shortDate)
   return (
     <Menu name={`Window: ${text}`} shows={<>{text} <Icon name="chevron" /></>}>
       <nav class="segments" aria-label="Window">
@@ -192,11 +202,15 @@ function Dates() {
   )
 }
 
+// DateField takes a day that is picked at once, and one that is typed when it is left or by Enter: browsers report each key.
 function DateField({ label, value, min, max, onInput }: { label: string; value: string; min?: string; max?: string; onInput: (value: string) => void }) {
+  const typing = useRef(false)
+  const take = ({ currentTarget: { value: day } }: { currentTarget: HTMLInputElement }) => day && day !== value && onInput(day)
   return (
     <label class="field">
       <span>{label}</span>
-      <input type="date" value={value} min={min} max={max} onChange={(event) => event.currentTarget.value && onInput(event.currentTarget.value)} />
+      <input type="date" value={value} min={min} max={max} onPointerDown={() => (typing.current = false)}
+        onKeyDown={(event) => (typing.current = event.key !== "Enter") || take(event)} onChange={(event) => typing.current || take(event)} onBlur={take} />
     </label>
   )
 }

@@ -39,9 +39,9 @@ export function finding({ verdict, reason, difference, interval, detectable, sin
   }
   switch (reason ?? verdict) {
     case "within_noise":
-      return `The difference is ${number(difference)} points (${number(interval?.low)} to ${number(interval?.high)}); a change of ${points(detectable)} or more would have been seen in 4 of 5 cases.`
+      return `The difference is ${plural(difference!, "point")} (${number(interval?.low)} to ${number(interval?.high)}); a change of ${points(detectable)} or more would have been seen in 4 of 5 cases.`
     case "no_runs":
-      return "Nothing was asked in this window, or in the days before it."
+      return "Too early to compare: the same prompts have no answers both before this window and in it. 7 days before and 3 in it would be enough."
     case "few_days":
       return `Comparable answers are on ${plural(days_before, "day")} before this window, and on ${plural(days_after, "day")} of it: 7 and 3 would be enough.`
     case "few_prompts":
@@ -54,7 +54,8 @@ export function finding({ verdict, reason, difference, interval, detectable, sin
 }
 
 // leftOut is which runs the comparison leaves out.
-export function leftOut({ left_out: { outage, model_changed, basket_changed } }: Change): string {
+export function leftOut({ reason, left_out: { outage, model_changed, basket_changed } }: Change): string {
+  if (reason === "no_runs") return "" // of nothing
   const shares = Object.entries({ "an outage": outage, "a changed model, provider or platform": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
   return shares.length > 0 ? ` Left out of the runs: ${shares.map(([why, share]) => `${ofAll(share)} for ${why}`).join(", ")}.` : ""
 }

@@ -7,15 +7,16 @@ import { Confirm, Dialog, FormDialog } from "../parts/dialog.tsx"
 import { screen } from "../parts/filters.tsx"
 import { Button, Field, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Failed, Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
-import { Teller, Toolbar } from "../parts/toolbar.tsx"
+import { aboutBrand, Notifier, Toolbar } from "../parts/toolbar.tsx"
 import { Types } from "../parts/types.tsx"
-import { mayManage } from "../session.ts"
+import { mayManage, told } from "../session.ts"
 
 // mailed are the types of events that are mailed, as people read them.
 const mailed = {
-  "visibility.moved": "The visibility rate moved, or is back",
+  "visibility.moved": "The mention rate moved, or is back",
   "platform.degraded": "A platform gives up over a fifth of its runs",
   "platform.recovered": "That platform answers again",
   "tracking.skipped": "Prompts were due and not asked",
@@ -25,7 +26,6 @@ const mailed = {
 interface Subscription { id: string; brand_id: string | null; user_id: string | null; address: string | null; events: string[]; drops_only: boolean; confirmed_at: string | null; stopped_at: string | null; stopped_reason: string | null; last_sent_at: string | null }
 interface Preview { messages: number; drops: number; moves: { day: string; platform: string | null; verdict: string; since: string | null; difference: number | null }[] }
 
-const about = (brand: Brand) => `(brand_id.eq.${brand.id},brand_id.is.null)`
 const usePreview = (brand: Brand) => useAnswer<Preview>(metrics("alert-preview", { brand_id: brand.id }))
 
 // useWishes keeps what a subscription is to; its fields change it.
@@ -36,7 +36,7 @@ function useWishes(row?: Subscription) {
     <>
       <Types names={mailed} chosen={events} onInput={setEvents} />
       <label class="check">
-        <input type="checkbox" checked={drops} onInput={() => setDrops(!drops)} /> Of moves only those that fell, and what is back
+        <input type="checkbox" checked={drops} onInput={() => setDrops(!drops)} /> Leave out moves up
       </label>
     </>
   )
@@ -48,7 +48,7 @@ interface DialogProps { brand: Brand; onClose: () => void }
 // NotifyDialog shows what the user is mailed about a brand, changes and stops it.
 export function NotifyDialog({ brand, onClose }: DialogProps) {
   const user = useAnswer<Session>(`${root}/session`).data
-  const rows = useAnswer<Subscription[]>(user ? tables("subscriptions", { user_id: `eq.${user.userId}`, or: about(brand), order: "brand_id" }) : null)
+  const rows = useAnswer<Subscription[]>(user ? tables("subscriptions", { user_id: `eq.${user.userId}`, or: aboutBrand(brand), order: "brand_id" }) : null)
   const preview = usePreview(brand)
   const ready = user && rows.data && (preview.data ?? preview.failure)
   if (ready) return <Notify brand={brand} email={user.email} row={rows.data![0]} preview={preview.data} onClose={onClose} />
@@ -59,6 +59,8 @@ export function NotifyDialog({ brand, onClose }: DialogProps) {
     </Dialog>
   )
 }
+
+const noMails = "No mail is sent from here yet: the operator sets up a mail relay (docs/mail.md). What fired is under Alerts."
 
 function Notify({ brand, email, row, preview, onClose }: DialogProps & { email: string; row?: Subscription; preview?: Preview }) {
   const { wishes, fields } = useWishes(row)
@@ -73,7 +75,7 @@ function Notify({ brand, email, row, preview, onClose }: DialogProps & { email: 
   return (
     <FormDialog title={`Notify me about ${brand.name}`} act={row ? "Save" : "Notify me"} can={wishes.events.length > 0} onClose={onClose} onAct={save}>
       <p>
-        {row ? (row.stopped_at ? `Mails to ${email} were stopped on ${date(row.stopped_at)}.` : `Mails go to ${email}, about ${row.brand_id ? brand.name : "all brands"}.`) : `Mails will go to ${email}.`}
+        {!told("mails") ? noMails : row ? (row.stopped_at ? `Mails to ${email} were stopped on ${date(row.stopped_at)}.` : `Mails go to ${email}, about ${row.brand_id ? brand.name : "all brands"}.`) : `Mails will go to ${email}.`}
         {moves !== undefined && ` About moves of ${brand.name} there would have been ${plural(moves, "mail")} in the last 90 days.`}
       </p>
       {fields}
@@ -98,7 +100,7 @@ function Notify({ brand, email, row, preview, onClose }: DialogProps & { email: 
 // Alerts says of what the brand's users were told, on which evidence, and who is mailed.
 export function Alerts({ brand, session }: { brand: Brand; session: Session }) {
   return (
-    <Screen name="Alerts" of={brand.name} bar={<Toolbar brand={brand} timeless />} tools={<Teller brand={brand} name="Notify me" kind="" dialog="NotifyDialog" />}>
+    <Screen name="Alerts" of={brand.name} bar={<Toolbar brand={brand} timeless />} tools={<Notifier brand={brand} session={session} />}>
       <div class="stack">
         <Fired brand={brand} />
         <WouldHaveFired brand={brand} />
@@ -143,23 +145,23 @@ function linesOf(brand: Brand, { at, type, data }: Event): Line[] {
       return (data.moves ?? []).map((m) => ({
         at,
         verdict: m.verdict,
-        subject: (m.platform ?? "All answers") + (m.reach === "prompts" ? ", these prompts" : ""),
+        subject: (m.platform ? platformName(m.platform) : "All answers") + (m.reach === "prompts" ? ", these prompts" : ""),
         evidence: `${figure(m)}; before ${figure(m.from)}`,
         href: overview(brand, data.window.date_to, m.platform),
       }))
     case "tracking.skipped": {
       const [why, to] = reasons[data.reason] ?? [data.reason, () => undefined]
-      return [{ at, verdict: "not_asked", subject: data.platforms?.join(", ") || "All platforms", evidence: why + (data.until ? `, until ${time(data.until)}` : ""), href: to(brand) }]
+      return [{ at, verdict: "not_asked", subject: data.platforms?.map((slug) => platformName(slug)).join(", ") || "All platforms", evidence: why + (data.until ? `, until ${time(data.until)}` : ""), href: to(brand) }]
     }
   }
   if (!data.brands?.some((b) => b.id === brand.id)) return []
   const since = `, since ${time(data.since)}`
-  return [{ at, verdict: type.split(".")[1]!, subject: data.platform, evidence: `${plural(data.runs, "run")} of a job; given up: ${gaveUp || "none"}${since}`, href: screen(brand, "tracking") }]
+  return [{ at, verdict: type.split(".")[1]!, subject: platformName(data.platform), evidence: `${plural(data.runs, "run")} of a job; given up: ${gaveUp || "none"}${since}`, href: screen(brand, "tracking") }]
 }
 
 function Fired({ brand }: { brand: Brand }) {
   const types = Object.keys(mailed).filter((type) => type !== "report.weekly")
-  const events = useAnswer<Event[]>(tables("events", { select: "at,type,data", type: `in.(${types})`, or: about(brand), order: "at.desc,id", limit: "100" }))
+  const events = useAnswer<Event[]>(tables("events", { select: "at,type,data", type: `in.(${types})`, or: aboutBrand(brand), order: "at.desc,id", limit: "100" }))
   return (
     <Shown of={events}>
       {(list) => (
@@ -204,7 +206,7 @@ function WouldHaveFired({ brand }: { brand: Brand }) {
               long: true,
               cell: (m) => (
                 <>
-                  <Chip change={m} /> <a href={overview(brand, m.day, m.platform)}>{m.platform ?? "All answers"}</a>
+                  <Chip change={m} /> <a href={overview(brand, m.day, m.platform)}>{m.platform ? platformName(m.platform) : "All answers"}</a>
                 </>
               ),
             },
@@ -218,7 +220,7 @@ function WouldHaveFired({ brand }: { brand: Brand }) {
 }
 
 function Subscriptions({ brand, session }: { brand: Brand; session: Session }) {
-  const rows = useAnswer<Subscription[]>(tables("subscriptions", { or: about(brand), order: "created_at" }))
+  const rows = useAnswer<Subscription[]>(tables("subscriptions", { or: aboutBrand(brand), order: "created_at" }))
   const members = useAnswer<Member[]>(`${root}/members`).data
   const [adding, add] = useState(false)
   const [removing, remove] = useState<Subscription>()
@@ -238,7 +240,7 @@ function Subscriptions({ brand, session }: { brand: Brand; session: Session }) {
             columns={[
               { name: "To", cell: receiver },
               { name: "About", tight: true, cell: (s) => (s.brand_id ? brand.name : "all brands") },
-              { name: "Events", long: true, cell: (s) => s.events.join(", ") + (s.drops_only ? "; of moves only falls" : "") },
+              { name: "Events", long: true, cell: (s) => s.events.map((type) => mailed[type as keyof typeof mailed]).join("; ") + (s.drops_only ? "; without moves up" : "") },
               { name: "State", tight: true, cell: state },
               { name: "Last mail", tight: true, cell: (s) => time(s.last_sent_at) },
               {

@@ -10,6 +10,7 @@ import { Outside } from "../parts/link.tsx"
 import { longest, renderMarkdown } from "../parts/markdown.tsx"
 import { Marked } from "../parts/marked.tsx"
 import { Named, Tone } from "../parts/named.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
@@ -94,7 +95,7 @@ function Whole({ brand, answer }: { brand: Brand; answer: Answer }) {
       <article class="card">
         <Head
           name={answer.prompt_text}
-          title={`${answer.platform}, ${time(answer.answered_at)}`}
+          title={`${platformName(answer.platform)}, ${time(answer.answered_at)}`}
           tools={
             <>
               <Named answer={answer} /> <Tone sentiment={answer.sentiment} />
@@ -199,7 +200,7 @@ function Pair({ brand, answers }: { brand: Brand; answers: [Answer, Answer] }) {
           {[before, after].map((a) => (
             <p key={a.id}>
               <a href={screen(brand, `answers/${a.id}`, listed())}>
-                {a.platform}, {time(a.answered_at)}
+                {platformName(a.platform)}, {time(a.answered_at)}
               </a>{" "}
               <Named answer={a} />
             </p>

@@ -5,6 +5,7 @@ import { bounds, shownOf } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Named, Tone } from "../parts/named.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Shown } from "../parts/state.tsx"
 import { Pages, Table } from "../parts/table.tsx"
 import { type Filter, Toolbar } from "../parts/toolbar.tsx"
@@ -56,7 +57,7 @@ function List({ brand }: { brand: Brand }) {
                     ),
                   },
                   ...platformsOf(page.answers).map((platform) => ({
-                    name: platform,
+                    name: platformName(platform, platformsOf(page.answers)),
                     number: true,
                     cell: (group: Group) => (
                       <Marks brand={brand} answers={group.answers.filter((a) => a.platform === platform)} />
@@ -117,7 +118,7 @@ function Figures({ brand, summary: { totals, window } }: { brand: Brand; summary
   return (
     <div class="summary">
       <p>
-        Behind the visibility rate <b>{percent(totals.mentionRatePct)}</b>{" "}
+        Behind the mention rate <b>{percent(totals.mentionRatePct)}</b>{" "}
         <span class="soft">
           ({bounds(totals.mentionRateInterval, "%")}, n = {number(totals.resultCount)})
         </span>{" "}
@@ -174,7 +175,7 @@ function Marks({ brand, answers }: { brand: Brand; answers: AnswerRow[] }) {
               class={`mark${a.mentioned ? " named" : ""}${a.cited ? " cited" : ""}`}
               href={screen(brand, `answers/${a.id}`, listed())}
               title={text}
-              aria-label={`${a.platform}, sample ${a.sample}: ${text}`}
+              aria-label={`${platformName(a.platform)}, sample ${a.sample}: ${text}`}
               data-key={a.platform}
               data-x={a.sample}
               data-value={a.position ?? ""}

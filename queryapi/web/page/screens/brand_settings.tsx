@@ -5,7 +5,7 @@ import { plural } from "../format.ts"
 import { later } from "../later.tsx"
 import { Card } from "../parts/card.tsx"
 import { Confirm, FormDialog } from "../parts/dialog.tsx"
-import { Button, Field, Problem, useAction } from "../parts/form.tsx"
+import { Button, Field, Problem, useAction, useAdding } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
@@ -107,12 +107,7 @@ function Names({ row, editable }: { row: Row; editable: boolean }) {
 }
 
 function Domains({ brand, row, editable }: { brand: Brand; row: Row; editable: boolean }) {
-  const [domain, setDomain] = useState("")
-  const { busy, failed, run, submit } = useAction()
-  const add = async () => {
-    await write("POST", tables("brand_domains"), { brand_id: row.id, domain, is_primary: row.brand_domains.length === 0 })
-    setDomain("")
-  }
+  const { text, setText, onSubmit, busy, failed, run } = useAdding((domain) => write("POST", tables("brand_domains"), { brand_id: row.id, domain, is_primary: row.brand_domains.length === 0 }))
   return (
     <Card name="Domains" title="Citations of their pages are the brand's own, and the pixel counts visits on them">
       <div class="inside stack">
@@ -134,8 +129,8 @@ function Domains({ brand, row, editable }: { brand: Brand; row: Row; editable: b
         )}
         <Problem text={failed} />
         {editable && (
-          <form class="line bottom" onSubmit={submit(add)}>
-            <Field label="Domain" value={domain} onInput={setDomain} required />
+          <form class="line bottom" onSubmit={onSubmit}>
+            <Field label="Domain" value={text} onInput={setText} required />
             <button class="button" disabled={busy}>
               Add domain
             </button>
@@ -148,14 +143,9 @@ function Domains({ brand, row, editable }: { brand: Brand; row: Row; editable: b
 }
 
 function Competitors({ row, editable }: { row: Row; editable: boolean }) {
-  const [name, setName] = useState("")
   const [editing, edit] = useState<Competitor | null>(null)
   const [removing, remove] = useState<Competitor | null>(null)
-  const { busy, failed, submit } = useAction()
-  const add = async () => {
-    await write("POST", tables("competitors"), { brand_id: row.id, name })
-    setName("")
-  }
+  const { text, setText, onSubmit, busy, failed } = useAdding((name) => write("POST", tables("competitors"), { brand_id: row.id, name }))
   return (
     <>
       <Table<Competitor>
@@ -187,9 +177,9 @@ function Competitors({ row, editable }: { row: Row; editable: boolean }) {
         csv={{ url: tables("competitors", { brand_id: `eq.${row.id}`, select: "name,aliases,domains", order: "name" }), file: `${row.name}-competitors.csv` }}
         foot={
           editable && (
-            <form class="inside stack" onSubmit={submit(add)}>
+            <form class="inside stack" onSubmit={onSubmit}>
               <div class="line bottom">
-                <Field label="Competitor name" value={name} onInput={setName} required />
+                <Field label="Competitor name" value={text} onInput={setText} required />
                 <button class="button" disabled={busy}>
                   Add competitor
                 </button>

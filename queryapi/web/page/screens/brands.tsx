@@ -3,7 +3,7 @@ import { metrics, refresh, useAnswer } from "../api.ts"
 import type { Brand, BrandsOverview, OverviewBrand, Session } from "../bodies.ts"
 import { Chip, signed } from "../chart/chip.tsx"
 import { Spark } from "../chart/spark.tsx"
-import { date, daysOf, inColumn, money, number, percent, plural, shift, shortDate, time } from "../format.ts"
+import { date, daysBefore, daysOf, inColumn, money, number, percent, plural, shift, shortDate, time } from "../format.ts"
 import { FormDialog } from "../parts/dialog.tsx"
 import { bounds } from "../parts/figure.tsx"
 import { Button, Field } from "../parts/form.tsx"
@@ -68,7 +68,7 @@ function List({ body }: { body: BrandsOverview }) {
       <div class="brands" onKeyDown={moveFocus}>
         <Table
           name="Brands"
-          title={`${date(window.date_from)} to ${date(window.date_to)} beside the ${plural(daysOf(body.compare.date_from, body.compare.date_to), "day")} before`}
+          title={`${date(window.date_from)} to ${date(window.date_to)} beside ${daysBefore(daysOf(body.compare.date_from, body.compare.date_to))}`}
           rows={body.brands.filter(filter.has)}
           csv={{ url: metrics("brands-overview", { sort_by, order, table: "brands" }), file: "brands.csv" }}
           sorted={{ by: "change", order: "desc" }}
@@ -80,7 +80,7 @@ function List({ body }: { body: BrandsOverview }) {
           }
           columns={[
             { name: "Brand", sort: "name", cell: (b) => <a href={`/brands/${encodeURIComponent(b.slug)}`}>{b.name}</a> },
-            { name: "Visibility rate", sort: "rate", number: true, cell: (b) => <Rate brand={b} /> },
+            { name: "Mention rate", sort: "rate", number: true, cell: (b) => <Rate brand={b} /> },
             { name: "Did the score move?", sort: "change", tight: true, cell: (b) => <Moved brand={b} brands={counts.brands} /> },
             {
               name: apart ? `${sparkDays} days, own scales` : `${sparkDays} days`,

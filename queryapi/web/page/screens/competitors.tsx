@@ -4,7 +4,7 @@ import { Chip } from "../chart/chip.tsx"
 import { Dots } from "../chart/dots.tsx"
 import type { Mark } from "../chart/marks.ts"
 import { domainOf } from "../chart/scale.ts"
-import { daysOf, inColumn, none, number, ordinal, plural, shift } from "../format.ts"
+import { daysBefore, daysOf, inColumn, none, number, ordinal, plural, shift } from "../format.ts"
 import { later } from "../later.tsx"
 import { boundsInColumn } from "../parts/figure.tsx"
 import { chosenWindow, compares, question, screen } from "../parts/filters.tsx"
@@ -114,7 +114,7 @@ function Ranking({ brand, comparison }: Props) {
   const judged = metric === metrics.rate // only rates have a gap
   const { from, to } = chosenWindow()
   const length = daysOf(from, to)
-  const daysBefore = `the ${length} days before`
+  const period = daysBefore(length)
   const earlier = { date_from: shift(from, -length), date_to: shift(from, -1) }
   const beside = compares()
   const past = useAnswer<Comparison>(beside ? question("competitor-comparison", brand, earlier) : null)
@@ -137,7 +137,7 @@ function Ranking({ brand, comparison }: Props) {
       <Dots
         name="Ranking"
         finding={judged ? standing(comparison) : `By ${metric.name.toLowerCase()}`}
-        subtitle={beside ? `${metric.subtitle}; hollow: ${daysBefore}` : metric.subtitle}
+        subtitle={beside ? `${metric.subtitle}; hollow: ${period}` : metric.subtitle}
         unit={metric.unit}
         domain={metric.domain(values)}
         reversed={metric.reversed}
@@ -152,7 +152,7 @@ function Ranking({ brand, comparison }: Props) {
             own: !row.competitor_id,
             slot: rowSlot(row),
             now: mark(row, "this window"),
-            before: then && mark(then, daysBefore, earlier),
+            before: then && mark(then, period, earlier),
             beside: [
               <Value row={row} metric={metric} />,
               ...(judged ? [<Gap row={row} all={rows.length} />] : []),
@@ -227,7 +227,7 @@ function Visibility({ brand, comparison }: Props) {
       columns={[
         { name: "Name", cell: (row) => <a href={naming(brand, row)}>{row.name}</a> },
         {
-          name: "Visibility rate",
+          name: "Mention rate",
           number: true,
           cell: (row) => <WithN text={inColumn(row.mention_rate_pct)} beside={boundsInColumn(row.mention_rate_interval)} />,
         },

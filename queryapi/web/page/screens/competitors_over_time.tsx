@@ -33,7 +33,7 @@ export function OverTime({ brand, comparison }: Props) {
   const alone = !useContext(Chapter)
   const shown = rows.filter((row) => !row.competitor_id || rivals.includes(row.competitor_id))
   const chart = {
-    name: "Visibility rate over time",
+    name: "Mention rate over time",
     unit: "%",
     weekly,
     days: chosenWindow(),

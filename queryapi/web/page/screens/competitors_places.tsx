@@ -4,6 +4,7 @@ import { Heat } from "../chart/heat.tsx"
 import type { Head, HeatProps } from "../chart/marks.ts"
 import { number, ordinal } from "../format.ts"
 import { question } from "../parts/filters.tsx"
+import { groupName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { query, withParameters } from "../route.ts"
@@ -42,7 +43,7 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
         const cellOf = (entity: Head, column: Head): ReturnType<HeatProps["cell"]> => {
           const group = groups.find((g) => g.key === column.key)!
           const row = [group.brand, ...group.competitors].find((c) => keyOf(brand, c) === entity.key)
-          const mark = { key: entity.key, x: nameOf(group), n: row?.result_count }
+          const mark = { key: entity.key, x: group.name ?? column.key, n: row?.result_count }
           if (!row) return { ...mark, y: null }
           const filter = groupFilter(parameter, column.key)
           const href = filter && naming(brand, row, filter)
@@ -51,7 +52,7 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
         return (
           <Heat
             name={`By ${by}`}
-            finding={placesOf(groups)}
+            finding={placesOf(by, groups)}
             subtitle={subtitles[figure]}
             unit={figure === "gap" ? "" : "%"}
             scale={figure === "gap" ? "gap" : "share"}
@@ -72,7 +73,7 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
               const filter = groupFilter(parameter, group.key)
               return {
                 key: group.key,
-                name: `${nameOf(group)}, n\u00a0=\u00a0${number(group.brand.result_count)}`,
+                name: `${groupName(by, group.key, group.name)}, n\u00a0=\u00a0${number(group.brand.result_count)}`,
                 href: filter && withParameters(filter),
               }
             })}
@@ -87,8 +88,6 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
     </Shown>
   )
 }
-
-const nameOf = ({ key, name }: Group) => name ?? (key === "" ? "not given" : "a deleted topic")
 
 function valueOf(row: Compared, figure: string) {
   switch (figure) {
@@ -107,8 +106,8 @@ function valueOf(row: Compared, figure: string) {
 const mostPlaces = 3
 
 // placesOf has the brand's rank in the groups with the most answers.
-function placesOf(groups: Group[]): string {
-  const places = groups.slice(0, mostPlaces).map((group) => `${nameOf(group)} ${placeIn(group)}`)
+function placesOf(by: string, groups: Group[]): string {
+  const places = groups.slice(0, mostPlaces).map((group) => `${groupName(by, group.key, group.name)} ${placeIn(group)}`)
   return `Your place: ${places.join(", ")}`
 }
 

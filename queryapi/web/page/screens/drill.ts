@@ -34,3 +34,5 @@ export const rateMark = (brand: Brand, row: Compared, x: string, more?: Record<s
   n: row.result_count,
   href: naming(brand, row, more),
 })
+
+export const weak = 100 // answers, below which a group stands last, and in no headline

@@ -2,14 +2,12 @@ import { useState } from "preact/hooks"
 import { Failure, root, tables, useAnswer, write } from "../api.ts"
 import type { Member, Session } from "../bodies.ts"
 import { time } from "../format.ts"
-import { later } from "../later.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { Button, Choice, Problem, useAction } from "../parts/form.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { mayManage, outranks, roles } from "../session.ts"
-
-const Invitations = later(() => import("../tell.ts").then((m) => m.Invitations))
+import { Invitations } from "./invitations.tsx"
 
 export function Members({ session }: { session: Session }) {
   const members = useAnswer<Member[]>(`${root}/members`)

@@ -15,17 +15,18 @@ import { Chip } from "../chart/chip.tsx"
 import { Dots } from "../chart/dots.tsx"
 import type { Mark } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
-import { inColumn, number, ordinal, percent, plural, shortDate } from "../format.ts"
+import { capitalized, inColumn, number, ordinal, percent, plural, shortDate } from "../format.ts"
 import { Bar, boundsInColumn, Figure, Part, Parts, shownOf } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { groupName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown, Skeleton } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
-import { Teller, Toolbar } from "../parts/toolbar.tsx"
+import { Notifier, Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
 import { go, query, token, withParameters } from "../route.ts"
-import { answers, groupFilter, keyOf, ranked, rateMark } from "./drill.ts"
+import { answers, groupFilter, keyOf, ranked, rateMark, weak } from "./drill.ts"
 import { chosenMetric, daysCounted, leaderOf, Trend } from "./trend.tsx"
 
 export function Overview({ brand, session }: { brand: Brand; session: Session }) {
@@ -43,7 +44,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
     name: "Overview",
     of: brand.name,
     bar: <Toolbar brand={brand} />,
-    tools: !token && <Teller brand={brand} name="Notify me" kind="" dialog="NotifyDialog" />,
+    tools: !token && <Notifier brand={brand} session={session} />,
   }
   if ([summary, trend, comparison, changes, next].some((a) => a.loading && !a.data)) {
     return (
@@ -156,7 +157,7 @@ function placeOf(comparison?: Comparison): string | null {
   const nth = ordinal(brand.rank!)
   const place = equals.length > 0 ? `Shares ${nth} place with ${list.format(equals)}` : `${nth}\u00a0of\u00a0${number(competitors.length + 1)}`
   const leads = leadOf(leader, brand)
-  if (!brand.mention_rate_pct) return leads[0]!.toUpperCase() + leads.slice(1) + "."
+  if (!brand.mention_rate_pct) return capitalized(leads) + "."
   return leads ? `${place}; ${leads}.` : place + "."
 }
 
@@ -197,13 +198,13 @@ function Whys({ brand, change, changes }: WhysProps) {
     <ul class="whys">
       {moved.map((c) => (
         <li key={c.key}>
-          <a href={href(c)}>{c.name ?? "a deleted topic"}</a> {c.since!.difference > 0 ? "up" : "down"}{" "}
+          <a href={href(c)}>{groupName(c.dimension, c.key, c.name)}</a> {c.since!.difference > 0 ? "up" : "down"}{" "}
           {plural(Math.abs(c.since!.difference), "point")} since {shortDate(c.since!.day)}
         </li>
       ))}
       {apart.map((c) => (
         <li key={c.key} class="soft">
-          <a href={href(c)}>{c.name}</a>: {c.verdict === "outage" ? "an outage" : "its model or its provider changed"}
+          <a href={href(c)}>{groupName(c.dimension, c.key, c.name)}</a>: {c.verdict === "outage" ? "an outage" : "its model or its provider changed"}
         </li>
       ))}
       {rest && <li class="soft">{rest}</li>}
@@ -229,7 +230,7 @@ function Tiles({ brand, totals, change, comparison }: TilesProps) {
     <section class="card tiles" aria-label="Figures of visibility">
       <div class="figures">
         <Figure
-          name="Visibility rate"
+          name="Mention rate"
           value={percent(totals.mentionRatePct)}
           interval={totals.mentionRateInterval}
           unit="%"
@@ -267,19 +268,21 @@ function Tiles({ brand, totals, change, comparison }: TilesProps) {
           </Parts>
         </Figure>
         <Shown of={comparison} height={72}>
-          {({ share_of_voice: voice }) => (
-            <Figure
-              name="Share of voice"
-              value={percent(voice.overall_sov_pct)}
-              href={screen(brand, "competitors")}
-              chart={chart("voice")}
-            >
-              <Parts>
-                <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} href={named} />
-                <Part name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
-              </Parts>
-            </Figure>
-          )}
+          {({ share_of_voice: voice, competitors }) =>
+            competitors.length > 0 && (
+              <Figure
+                name="Share of voice"
+                value={percent(voice.overall_sov_pct)}
+                href={screen(brand, "competitors")}
+                chart={chart("voice")}
+              >
+                <Parts>
+                  <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} href={named} />
+                  <Part name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
+                </Parts>
+              </Figure>
+            )
+          }
         </Shown>
       </div>
     </section>
@@ -288,7 +291,6 @@ function Tiles({ brand, totals, change, comparison }: TilesProps) {
 
 const dimensions = { platform: "platform", region: "region", topic: "topic_id", model: "model" } as const
 const dimensionNames = Object.keys(dimensions).map((name) => [name, name[0]!.toUpperCase() + name.slice(1)] as const)
-const weak = 100 // answers, below which a group stands last
 
 const chosenDimension = () =>
   (Object.keys(dimensions) as (keyof typeof dimensions)[]).find((d) => d === query.value.get("by")) ?? "platform"
@@ -327,7 +329,7 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
       {({ groups = [], ...all }) => (
         <Multiples
           name={`By ${by}`}
-          subtitle="Visibility rate on the same axes; grey: all answers"
+          subtitle="Mention rate on the same axes; grey: all answers"
           unit="%"
           weekly={granularity === "week"}
           days={{ from: window.date_from, to: window.date_to }}
@@ -340,7 +342,7 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
               const filter = groupFilter(dimensions[by], key)
               return {
                 key,
-                title: name ?? (key || "not given"),
+                title: groupName(by, key, name ?? (key || "not given")),
                 href: filter && withParameters(filter),
                 rate: rate && inColumn(rate.mentionRatePct),
                 chip: (
@@ -392,7 +394,7 @@ function BesideTheLeader({ brand, comparison }: { brand: Brand; comparison: Comp
       unit="%"
       domain={[0, 100]}
       tools={all}
-      columns={["Rate", "Gap to you"]}
+      columns={["Rate", "You are"]}
       csv={{
         url: question("competitor-comparison", brand, { table: "competitors" }),
         file: `${brand.slug}-competitors.csv`,
@@ -424,7 +426,7 @@ function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from:
   return (
     <Table
       name="What moved"
-      title={`Of ${number(changes.changes.length)} platforms, topics, prompts and competitors, by visibility rate`}
+      title={`Of ${number(changes.changes.length)} platforms, topics, prompts and competitors, by mention rate`}
       rows={rows}
       empty="None of them moved beyond noise, as far as there is data."
       tools={rows.length === 0 && <Download name="What moved" {...csv} />}
@@ -432,7 +434,7 @@ function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from:
         {
           name: "Name",
           long: true,
-          cell: (c) => <a href={answers(brand, { [filters[c.dimension]!]: c.key })}>{c.name ?? "a deleted topic"}</a>,
+          cell: (c) => <a href={answers(brand, { [filters[c.dimension]!]: c.key })}>{groupName(c.dimension, c.key, c.name)}</a>,
         },
         { name: "Kind", roomy: true, cell: (c) => c.dimension },
         { name: "Verdict", long: true, cell: (c) => <Verdict change={c} from={from} rows={changes.changes.length} /> },
@@ -466,12 +468,12 @@ function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "
                 name,
                 cell: (g) => {
                   const filter = groupFilter(dimensions[by], g.key)
-                  const text = g.name ?? (g.key || "not given")
+                  const text = groupName(by, g.key, g.name ?? (g.key || "not given"))
                   return filter ? <a href={answers(brand, filter)}>{text}</a> : text
                 },
               },
               {
-                name: "Visibility rate",
+                name: "Mention rate",
                 number: true,
                 cell: (g) => <Bar value={g.totals.mentionRatePct} own text={inColumn(g.totals.mentionRatePct)} />,
               },

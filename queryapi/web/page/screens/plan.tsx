@@ -34,21 +34,21 @@ export function SamplingPlan({ brand }: { brand: Brand }) {
 }
 
 function answers(p: Plan): string {
-  const change = `a change of ${number(p.difference)} points within ${p.days} days`
+  const change = `a change of ${plural(p.difference, "point")} within ${plural(p.days, "day")}`
   switch (p.reason) {
     case "too_little_data":
       return "There are too few answers to tell: it takes about three weeks of answers that can be compared."
     case "noise_of_days":
-      return `No number of answers shows ${change}: from day to day all answers together differ by ${number(p.day_deviation)} points. A larger change, or more days, can be seen.`
+      return `No number of answers shows ${change}: from day to day all answers together differ by ${plural(p.day_deviation ?? 0, "point")}. A larger change, or more days, can be seen.`
   }
-  if (p.more_answers_per_day === 0) return `Today's ${number(p.answers_per_day)} answers a day would show ${change} in 4 of 5 cases.`
+  if (p.more_answers_per_day === 0) return `Today's ${plural(p.answers_per_day, "answer")} a day would show ${change} in 4 of 5 cases.`
   const cost = p.more_cost_per_month_usd === null ? "" : `, about ${number(p.more_cost_per_month_usd)} USD a month,`
-  return `${plural(p.more_answers_per_day ?? 0, "more answer")} a day${cost} would show ${change}. There are ${number(p.answers_per_day)} a day today.`
+  return `${plural(p.more_answers_per_day ?? 0, "more answer")} a day${cost} would show ${change}. Today it is ${number(p.answers_per_day)} a day.`
 }
 
 function topics(p: Plan): string {
   const [clusters, needed] = [p.clusters ?? 0, p.needed_clusters ?? 0]
   return clusters >= needed
-    ? `Its ${number(clusters)} topics (prompts without one count alone) are enough to tell whether the brand moved, or only some prompts.`
-    : `To tell whether the brand moved, or only some prompts, it takes ${number(needed)} topics (prompts without one count alone); there are ${number(clusters)}.`
+    ? `${plural(clusters, "topic is", "topics are")} enough (prompts without one count alone) to tell whether the brand moved, or only some prompts.`
+    : `To tell whether the brand moved, or only some prompts, it takes ${plural(needed, "topic")} (prompts without one count alone), and it has ${number(clusters)}.`
 }

@@ -5,16 +5,17 @@ import type { Brand, Change, Changes, Interval, PromptFigures, PromptMatrix, Pro
 import { Chip } from "../chart/chip.tsx"
 import { Heat } from "../chart/heat.tsx"
 import { type Head, type Mark, tooFew } from "../chart/marks.ts"
-import { inColumn, number, percent } from "../format.ts"
+import { inColumn, number, percent, plural } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { bounds, boundsInColumn } from "../parts/figure.tsx"
 import { compares, question } from "../parts/filters.tsx"
+import { groupName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Failed, Shown } from "../parts/state.tsx"
 import { Pages, Table, WithN } from "../parts/table.tsx"
 import { Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
-import { answers, groupFilter } from "./drill.ts"
+import { answers, groupFilter, weak } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
 import { Panel } from "./prompt_panel.tsx"
 
@@ -157,13 +158,13 @@ function Places({ brand, matrix: { by, rows, columns }, changes }: PlacesProps) 
     const range = share.interval ?? tooFew
     return { key: row.key, x: column.key, y: share.rate, range, n: share.n, href }
   }
-  const [least] = columns.filter(({ interval }) => interval && "low" in interval).sort((a, b) => a.rate - b.rate)
+  const [least] = columns.filter(({ interval, n }) => n >= weak && interval && "low" in interval).sort((a, b) => a.rate - b.rate)
   return (
     <Heat
       name={`Prompts by ${by}`}
       finding={
         least && columns.length > 1
-          ? `Named least by ${least.key || "none"}: in ${percent(least.rate)} of ${number(least.n)} answers`
+          ? `Named least by ${groupName(by, least.key, least.key || "none")}: in ${percent(least.rate)} of ${plural(least.n, "answer")}`
           : undefined
       }
       subtitle="Share of answers to each prompt that name the brand, lowest first; under 5 answers hatched"
@@ -175,7 +176,7 @@ function Places({ brand, matrix: { by, rows, columns }, changes }: PlacesProps) 
         href: panel(row.prompt_id),
         group: row.branded ? branded : (row.topic_name ?? "Without topic"),
       }))}
-      columns={columns.map(({ key }) => ({ key, name: key || "none" }))}
+      columns={columns.map(({ key }) => ({ key, name: groupName(by, key, key || "none") }))}
       cell={cell}
       scale="share"
       folded={[branded]}
@@ -234,7 +235,7 @@ function List({ brand }: { brand: Brand }) {
             sorted={{ by: "rate", order: "desc" }}
             columns={[
               { name: "Prompt", long: true, cell: (r) => <a href={panel(r.prompt_id)}>{r.prompt_text}</a> },
-              { name: "Visibility rate", number: true, sort: "rate", cell: (r) => inColumn(r.mention_rate_pct) },
+              { name: "Mention rate", number: true, sort: "rate", cell: (r) => inColumn(r.mention_rate_pct) },
               {
                 name: "95 % interval",
                 number: true,

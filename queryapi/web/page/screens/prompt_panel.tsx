@@ -7,6 +7,7 @@ import { Multiples } from "../chart/multiples.tsx"
 import { inColumn, number, percent, plural, stamp } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { chosenWindow, question, screen } from "../parts/filters.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Failed, Shown } from "../parts/state.tsx"
 import { go, withParameters } from "../route.ts"
 import { answers, keyOf, rateMark, rowSlot } from "./drill.ts"
@@ -76,7 +77,7 @@ function Platforms({ brand, prompt }: Props) {
               n: week.result_count,
               href: answers(brand, { ...filter, ...daysCounted(week.date, true, { date_from, date_to }) }),
             }))
-            return { key, title: key, series: [{ key, name: key, slot: 0, marks }], href: answers(brand, filter) }
+            return { key, title: platformName(key), series: [{ key, name: platformName(key), slot: 0, marks }], href: answers(brand, filter) }
           })}
         />
       )}
@@ -144,7 +145,7 @@ function Latest({ brand, prompt }: Props) {
           <ol class="inside listed">
             {rows.map((row) => (
               <li key={row.id}>
-                <a href={screen(brand, `answers/${row.id}`)}>{`${row.platform}, ${stamp(row.answered_at)}`}</a>
+                <a href={screen(brand, `answers/${row.id}`)}>{`${platformName(row.platform)}, ${stamp(row.answered_at)}`}</a>
                 <span class="soft">{row.mentioned ? `named, place ${number(row.position)}` : "not named"}</span>
               </li>
             ))}

@@ -2,13 +2,14 @@ import type { FunctionComponent } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Filters, Session, Summary } from "../bodies.ts"
-import { number } from "../format.ts"
+import { plural } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { Chapter } from "../parts/chapter.ts"
 import { chosen, common, question, screen } from "../parts/filters.tsx"
 import { Button } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Icon } from "../parts/icon.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Shown } from "../parts/state.tsx"
 import { Toolbar, windowText } from "../parts/toolbar.tsx"
 import { HowSure } from "../parts/verdict.tsx"
@@ -92,7 +93,7 @@ function Cover({ brand }: { brand: Brand }) {
     <Shown of={summary} height={60}>
       {({ totals }) => (
         <p>
-          {number(totals.resultCount)} answers to {number(totals.promptCount)} prompts{filters.data && `, of ${filters.data.platforms.join(", ")}`}.
+          {plural(totals.resultCount, "answer")} to {plural(totals.promptCount, "prompt")}{filters.data && `, of ${filters.data.platforms.map((slug) => platformName(slug)).join(", ")}`}.
         </p>
       )}
     </Shown>
@@ -134,7 +135,7 @@ function Method() {
     <Card name="How these figures are made">
       <div class="inside stack">
         <p>
-          AI platforms are asked the same prompts again and again. The visibility rate is the share of their answers that
+          AI platforms are asked the same prompts again and again. The mention rate is the share of their answers that
           name the brand. The share of voice is the brand's part of all mentions of it and its competitors. Citations are
           the pages that answers name as their sources.
         </p>

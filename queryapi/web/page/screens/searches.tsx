@@ -3,6 +3,7 @@ import type { Brand, Fanout } from "../bodies.ts"
 import { inColumn, number, plural } from "../format.ts"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
@@ -61,7 +62,7 @@ function Lists({ brand, fanout: { totals, queries, words, by_platform } }: { bra
   return (
     <div class="stack">
       <p>
-        {number(totals.searching_answers)} of {plural(totals.answers, "answer")} say what was searched for: {plural(totals.searches, "search", "searches")}, {number(totals.queries)} different.{" "}
+        {number(totals.searching_answers)} of {plural(totals.answers, "answer")} {totals.searching_answers === 1 ? "says" : "say"} what was searched for: {plural(totals.searches, "search", "searches")}, {number(totals.queries)} different.{" "}
         {uncovered === 0 ? "A prompt asks each" : `No prompt asks ${number(uncovered)}`} of the {number(queries.length)} most frequent.
       </p>
       <Table
@@ -87,7 +88,7 @@ function Lists({ brand, fanout: { totals, queries, words, by_platform } }: { bra
         name="Platforms"
         rows={by_platform}
         columns={[
-          { name: "Platform", cell: (p) => p.platform },
+          { name: "Platform", cell: (p) => <span title={p.platform}>{platformName(p.platform)}</span> },
           { name: "Answers", number: true, cell: (p) => number(p.answers) },
           { name: "Searching", number: true, cell: (p) => number(p.searching_answers) },
           { name: "Searches an answer", number: true, cell: (p) => number(p.searches_per_answer) },

@@ -4,7 +4,7 @@ import { Failure, refresh, root, send, tables, useAnswer, write } from "../api.t
 import type { Brand, Prompt, Session } from "../bodies.ts"
 import { plural } from "../format.ts"
 import { Card } from "../parts/card.tsx"
-import { Button, Field, Problem, useAction } from "../parts/form.tsx"
+import { Button, Field, Problem, useAction, useAdding } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown, Skeleton } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
@@ -125,15 +125,9 @@ interface AddingProps {
 
 // Adding takes texts into a list, one after the other. What was typed and not added is added by Continue.
 function Adding({ label, act, hint, list, column, add, onNext, missing, children }: AddingProps) {
-  const [text, setText] = useState("")
   const { data } = useAnswer<Record<string, string>[]>(list)
   const there = data ?? []
-  const { busy, failed, run, submit } = useAction()
-  const take = async () => {
-    await add(text)
-    setText("")
-    refresh()
-  }
+  const { text, setText, take, onSubmit, busy, failed, run } = useAdding(add)
   const leave = () =>
     run(async () => {
       if (text.trim()) await take()
@@ -142,7 +136,7 @@ function Adding({ label, act, hint, list, column, add, onNext, missing, children
     })
   return (
     <>
-      <form class="stack" onSubmit={submit(take)}>
+      <form class="stack" onSubmit={onSubmit}>
         <Field label={label} value={text} onInput={setText} required hint={hint} />
         <div class="line">
           <button class="button" disabled={busy}>
@@ -172,7 +166,7 @@ function Competitors({ brand, onNext }: { brand: Brand; onNext: () => void }) {
       hint="Who is named in the same answers. Their aliases and domains can be added later."
       list={tables("competitors", { brand_id: `eq.${brand.id}`, select: "id,name", order: "created_at,id" })}
       column="name"
-      add={(name) => send("POST", tables("competitors"), { brand_id: brand.id, name })}
+      add={(name) => write("POST", tables("competitors"), { brand_id: brand.id, name })}
       onNext={onNext}
     />
   )
@@ -190,7 +184,7 @@ function Prompts({ brand, onNext }: { brand: Brand; onNext: () => void }) {
       hint="A question as a customer would ask it. Five or more give figures with intervals; those that ask nearly the same share a topic."
       list={list}
       column="text"
-      add={async (text) => send("POST", tables("prompts"), { prompt_set_id: await promptSet(brand), text })}
+      add={async (text) => write("POST", tables("prompts"), { prompt_set_id: await promptSet(brand), text })}
       onNext={async () => {
         await setTopics(brand, bare(await send<Prompt[]>("GET", list)), topics) // also of the prompt that Continue added
         onNext()

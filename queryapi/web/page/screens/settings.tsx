@@ -12,11 +12,11 @@ import { changes, Table } from "../parts/table.tsx"
 import { query } from "../route.ts"
 import { mayManage } from "../session.ts"
 import { Apps } from "./apps.tsx"
-import { AuditLog } from "./audit_log.tsx"
 import { Budgets } from "./budgets.tsx"
-import { Members } from "./members.tsx"
 import { Providers } from "./providers.tsx"
 
+const AuditLog = later(() => import("../tell.ts").then((m) => m.AuditLog))
+const Members = later(() => import("../tell.ts").then((m) => m.Members))
 const Webhooks = later(() => import("../tell.ts").then((m) => m.Webhooks))
 
 interface Minted { id: string; key: string; name: string }
@@ -34,7 +34,7 @@ export function Settings({ session }: { session: Session }) {
   const shown = tabs.filter((t) => !t.managed || mayManage(session))
   const { Show } = shown.find((t) => t.tab === query.value.get("tab")) ?? shown[0]!
   return (
-    <Screen name="Settings" of={organization?.name}>
+    <Screen name="Organization" of={organization?.name}>
       <Segments name="Settings" parameter="tab" options={shown.map((t) => [t.tab, t.name])} drops="offset" />
       <Show session={session} />
     </Screen>

@@ -9,12 +9,12 @@ import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { windowText } from "../parts/toolbar.tsx"
 import { path } from "../route.ts"
-import { mayManage } from "../session.ts"
+import { mayManage, shareable } from "../session.ts"
 import { screens } from "./list.ts"
 
 interface Props { brand: Brand; onClose: () => void }
 
-const shareable = screens.filter((s) => !["alerts", "tracking", "settings", "report"].includes(s.path)).map((s) => ({ name: s.name, key: s.path || "overview" }))
+const boxes = screens.map((s) => ({ name: s.name, key: s.path || "overview" })).filter((s) => shareable.includes(s.key))
 
 // ShareDialog makes a link to the present screen and others, and shows its address, this once.
 export function ShareDialog({ brand, onClose }: Props) {
@@ -37,7 +37,7 @@ const ends = [["30", "In 30 days"], ["90", "In 90 days"], ["365", "In a year"], 
 function MakeLink({ brand, onMade, onClose }: Props & { onMade: (url: string) => void }) {
   const here = path.value.split("/")[3] || "overview"
   const [title, setTitle] = useState(brand.name)
-  const [names, setNames] = useState(shareable.map((s) => s.key).filter((key) => key === here || ["overview", "competitors", "sources"].includes(key)))
+  const [names, setNames] = useState(boxes.map((s) => s.key).filter((key) => key === here || ["overview", "competitors", "sources"].includes(key)))
   const { date_from, date_to, ...filters } = Object.fromEntries(Object.entries(chosen()).filter(([, value]) => value))
   const [fix, setFix] = useState(true)
   const [days, setDays] = useState("")
@@ -62,7 +62,7 @@ function MakeLink({ brand, onMade, onClose }: Props & { onMade: (url: string) =>
       <Field label="Title" value={title} onInput={setTitle} required />
       <fieldset class="plain line">
         <legend>Screens</legend>
-        {shareable.map(({ key, name }) => (
+        {boxes.map(({ key, name }) => (
           <label key={key} class="check">
             <input type="checkbox" checked={names.includes(key)} onInput={() => setNames(names.includes(key) ? names.filter((n) => n !== key) : [...names, key])} /> {name}
           </label>

@@ -7,6 +7,7 @@ import { boundsInColumn } from "../parts/figure.tsx"
 import { chosenWindow, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Pages, Table, WithN } from "../parts/table.tsx"
@@ -197,7 +198,7 @@ function List({ brand, ask }: { brand: Brand; ask: Ask }) {
               key: r.prompt_result_id,
               title: (
                 <a href={screen(brand, `answers/${r.prompt_result_id}`)}>
-                  {[r.platform, r.region, `${stamp(r.created_at)} UTC`].filter(Boolean).join(" · ")}
+                  {[platformName(r.platform), r.region, `${stamp(r.created_at)} UTC`].filter(Boolean).join(" · ")}
                 </a>
               ),
             })}

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks"
-import { Failure, root, send } from "../api.ts"
+import { Failure, metrics, root, send } from "../api.ts"
+import type { Brands } from "../bodies.ts"
 import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Mark, Screen } from "../parts/frame.tsx"
 import { query } from "../route.ts"
+import { told } from "../session.ts"
 
-// oidc is the name of the OpenID provider; "": there is none.
-const oidc = document.querySelector<HTMLMetaElement>("meta[name=oidc]")?.content
+const oidc = told("oidc")
 
 export function SignIn() {
   const [email, setEmail] = useState("")
@@ -19,7 +20,7 @@ export function SignIn() {
       if (error instanceof Failure && error.status === 400) throw new Failure(400, "E-mail or password is wrong.")
       throw error
     }
-    location.replace(next())
+    location.replace(await landing())
     await new Promise(() => {}) // the page goes away
   }
   const reset = () => run(async () => setNotice((await send<{ message: string }>("POST", `${root}/reset`, { email })).message))
@@ -55,6 +56,14 @@ export function SignIn() {
       </Screen>
     </div>
   )
+}
+
+// landing is where the sign-in leads; in place of a list of one brand it is the brand.
+async function landing(): Promise<string> {
+  const to = new URL(next(), location.href)
+  if (to.pathname + to.search !== "/") return to.href
+  const { brands } = await send<Brands>("GET", metrics("brands"))
+  return brands.length === 1 ? `/brands/${encodeURIComponent(brands[0]!.slug)}` : "/"
 }
 
 // next is where the sign-in leads: back to where it was asked for, never to another origin. It is a whole address, since of

@@ -4,7 +4,7 @@ import type { Mark, Series, Slot } from "../chart/marks.ts"
 import { Stack } from "../chart/stack.tsx"
 import { money, number, plural, shift, today } from "../format.ts"
 import { question } from "../parts/filters.tsx"
-import { bySlot, slotOf } from "../parts/platform.ts"
+import { bySlot, platformName, slotOf } from "../parts/platform.ts"
 import { Shown } from "../parts/state.tsx"
 import { addressOf } from "../route.ts"
 import { answers } from "./drill.ts"
@@ -41,8 +41,8 @@ function CostPerDay({ spending }: { spending: Body }) {
       .filter((d) => d.platform === platform && d.cost)
       .map((d): Mark => ({ key: `${platform}-forecast`, x: d.date, y: d.cost, n: d.runs }))
     return [
-      ...part(platform, platform, spent, false),
-      ...part(`${platform}-forecast`, `${platform}, forecast`, ahead, true),
+      ...part(platform, platformName(platform), spent, false),
+      ...part(`${platform}-forecast`, `${platformName(platform)}, forecast`, ahead, true),
     ]
   })
   const ahead =

@@ -8,6 +8,7 @@ import { country, money, none, number, plural } from "../format.ts"
 import { Bar } from "../parts/figure.tsx"
 import { chosenWindow, compares, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Failed, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
@@ -207,7 +208,7 @@ function Visitors({ brand, traffic, ask }: { brand: Brand; traffic: Body; ask: A
         name="Platforms"
         rows={traffic.platform_breakdown}
         columns={[
-          { name: "Platform", cell: (r) => r.platform },
+          { name: "Platform", cell: (r) => <span title={r.platform}>{platformName(r.platform)}</span> },
           {
             name: "Visits",
             number: true,

@@ -14,10 +14,11 @@ import type {
 import { Lines } from "../chart/lines.tsx"
 import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
 import { lagOf } from "../chart/scale.ts"
-import { daysOf, plural, shift, shortDate } from "../format.ts"
+import { capitalized, daysBefore, daysOf, plural, shift, shortDate } from "../format.ts"
 import { Chapter } from "../parts/chapter.ts"
 import { compares, question } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
+import { platformName } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { Failed } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
@@ -38,7 +39,7 @@ interface Metric {
 
 export const metrics: Record<string, Metric> = {
   rate: {
-    name: "Visibility rate",
+    name: "Mention rate",
     subtitle: "Share of answers that name the brand",
     unit: "%",
     value: (b) => b.mention_rate_pct,
@@ -150,7 +151,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
           earlier && previous.length > 0
             ? {
                 key: "before",
-                name: length === 1 ? "The day before" : `The ${length} days before`,
+                name: capitalized(daysBefore(length)),
                 slot: 9,
                 marks: marksOf("before", previous, (date) => ({
                   x: shift(date, lag),
@@ -213,14 +214,14 @@ function flagsOf(trend: TrendBody, bucket: TrendBody["unanswered"][number], days
   const flag = (kind: Flag["kind"], text: string): Flag => ({ day: bucket.date, kind, text })
   return [
     ...(moved ? [flag("moved", `the score moved ${moved.direction}`)] : []),
-    ...bucket.model_changes.map((c) => flag("model", `${c.platform} now ${c.now.join(", ")}`)),
+    ...bucket.model_changes.map((c) => flag("model", `${platformName(c.platform)} now ${c.now.join(", ")}`)),
     ...outagesOf(bucket),
   ]
 }
 
 // outagesOf are the flags of platforms that gave up too many runs of a bucket.
 export const outagesOf = (b: Pick<Bucket, "date" | "degraded_platforms">) =>
-  b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platform}` }))
+  b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platformName(platform)}` }))
 
 // missing are the notes about runs of a bucket that are in no figure.
 export const missing = (bucket?: Pick<Bucket, "given_up_runs" | "not_shown">) => [

@@ -2,10 +2,10 @@ import type { Brand, Session, Traffic, TrafficBucket, TrafficTotal } from "../bo
 import type { Flag, Mark, Series } from "../chart/marks.ts"
 import { lagOf } from "../chart/scale.ts"
 import { Stack } from "../chart/stack.tsx"
-import { daysOf, number, plural, shift, shortDate } from "../format.ts"
+import { capitalized, daysBefore, daysOf, number, plural, shift, shortDate } from "../format.ts"
 import { chosenWindow } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
-import { bySlot, slotOf } from "../parts/platform.ts"
+import { bySlot, platformName, slotOf } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { go, query, withParameters } from "../route.ts"
 
@@ -51,7 +51,7 @@ export function Visits({ brand, session, traffic, ask }: Props) {
     .toSorted(bySlot)
     .map((platform): Series => ({
       key: platform,
-      name: platform,
+      name: platformName(platform),
       slot: slotOf(platform),
       marks: buckets
         .filter((b) => b.platform === platform)
@@ -90,7 +90,7 @@ function findingOf(traffic: Traffic, count: Count): string | undefined {
   if (!compared) return begin || undefined
   const { difference } = compared[count]
   const many = difference === 0 ? "as many as" : `${number(Math.abs(difference))} ${difference > 0 ? "more" : "fewer"} than`
-  return `${begin ? `${begin},` : "Goals:"} ${many} in the ${plural(daysOf(compared.window.date_from, compared.window.date_to), "day")} before`
+  return `${begin ? `${begin},` : "Goals:"} ${many} in ${daysBefore(daysOf(compared.window.date_from, compared.window.date_to))}`
 }
 
 // totalsBefore are the buckets of the days before, each moved to the day that it is compared with.
@@ -103,7 +103,7 @@ function totalsBefore(
   const lag = lagOf(from, before.date_from, weekly)
   return {
     key: "before",
-    name: `The ${plural(daysOf(before.date_from, before.date_to), "day")} before`,
+    name: capitalized(daysBefore(daysOf(before.date_from, before.date_to))),
     slot: 9,
     marks: (buckets ?? []).flatMap((b) => {
       const x = shift(b.date, lag)
