@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/config"
@@ -165,16 +166,12 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	if err != nil || gate.Provider == nil {
 		return parts, err
 	}
-	oauth.MountApps(users.Group("/apps"), d.DB, gate.Tokens.RequireToken, limit().Handle, httpd.Parameters())
-	if gate.Apps != nil {
-		gate.Apps.Mount(server)
-	}
 	parts = append(parts, lifecycle.Part{Name: "links", After: []lifecycle.Store{lifecycle.Postgres}, Run: links.Run})
 
 	// The same once more for the dashboard, whose users have a cookie.
 	dashboard := gate.Provider.MountDashboard(server)
 	minted.Mount(dashboard.Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
-	oauth.MountApps(dashboard.Group("/apps"), d.DB, gate.Provider.RequireDashboard, limit().Handle)
+	mountApps(d, gate, users, dashboard, rateLimit, server)
 	webhooks.Mount(dashboard.Group("/webhooks"), gate.Provider.RequireDashboard, limit().Handle)
 	links.MountAPI(dashboard, gate.Provider.RequireDashboard, limit().Handle)
 	links.MountReset(dashboard)
@@ -201,11 +198,22 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	return parts, nil
 }
 
-// mountMCP adds /mcp, with the keys and the limit of /api/v1, and the access tokens of apps or else of users.
+// mountApps adds the OAuth of apps, where it is on, and the list of connected ones to the surfaces of users and of the
+// dashboard.
+func mountApps(d Deps, gate *Gate, users, dashboard fiber.Router, rateLimit int, server *httpd.Server) {
+	limit := func() fiber.Handler { return httpd.NewCallerLimit(rateLimit, time.Now).Handle }
+	oauth.MountApps(users.Group("/apps"), d.DB, gate.Tokens.RequireToken, limit(), httpd.Parameters())
+	oauth.MountApps(dashboard.Group("/apps"), d.DB, gate.Provider.RequireDashboard, limit())
+	if gate.Apps != nil {
+		gate.Apps.Mount(server)
+	}
+}
+
+// mountMCP adds /mcp, with the keys and the limit of /api/v1, and the access tokens of apps.
 func mountMCP(d Deps, gate *Gate, api *metrics.API, limit *httpd.CallerLimit, server *httpd.Server) {
 	surface := mcp.Surface{
 		Figures: mcp.Figures(api), PublicURL: d.Settings.PublicURL, TrackingURL: d.Tracking, Origins: d.Origins,
-		Issuer: d.Settings.Issuer.Name, Log: d.Log, Metrics: d.Metrics,
+		Log: d.Log, Metrics: d.Metrics,
 	}
 	if gate.Apps != nil {
 		surface.Issuer, surface.Forward = d.Settings.PublicURL, gate.Apps.ForwardToken
@@ -213,14 +221,7 @@ func mountMCP(d Deps, gate *Gate, api *metrics.API, limit *httpd.CallerLimit, se
 	if d.Tracking == OwnTracking {
 		surface.TrackingURL = server.URL()
 	}
-	guard := gate.Keys.Require(auth.MetricsRead)
-	switch {
-	case gate.Apps != nil:
-		guard = gate.Apps.Require(gate.Keys, auth.MetricsRead)
-	case gate.Tokens != nil:
-		guard = gate.Tokens.RequireTokenOrKey(gate.Keys, auth.MetricsRead)
-	}
-	surface.Mount(server, guard, limit.Handle)
+	surface.Mount(server, gate.Apps.Require(gate.Keys, auth.MetricsRead), limit.Handle)
 }
 
 // NewLinks makes one-time links. Their mails take keys to encrypt them.

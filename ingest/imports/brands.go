@@ -210,7 +210,7 @@ func (g *Gap) list(field string, values, current []string) (missing []string) {
 	return missing
 }
 
-// Fill adds to a brand what it lacks. What another import has added meanwhile is no error.
+// Fill adds the missing parts to a brand. One that another import has added meanwhile is no error.
 func (g *Gap) Fill(ctx context.Context, db *postgres.DB, brand uuid.UUID) error {
 	if len(g.Added) == 0 {
 		return nil

@@ -54,7 +54,7 @@ type grammar struct {
 	Advise  adviseCmd  `cmd:"" group:"figures" help:"Compute what a brand might do next, from its answers."`
 	Report  reportCmd  `cmd:"" group:"figures" help:"Print the weekly report of a brand, as it is mailed."`
 	Plan    planCmd    `cmd:"" group:"figures" help:"Compute how many answers a day would show a change."`
-	MCP     mcpCmd     `cmd:"" group:"figures" name:"mcp" help:"Give an AI client on this machine the figures of a server."`
+	MCP     mcpCmd     `cmd:"" group:"figures" name:"mcp" help:"Give an AI client on this machine a server's figures."`
 	Export  exportCmd  `cmd:"" group:"figures" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 
 	Migrate     migrateCmd     `cmd:"" group:"ops" help:"Bring the schemas and the topics up to this binary."`

@@ -47,7 +47,8 @@ func (p *Provider) changePassword(c *fiber.Ctx, a postgres.Account, session uuid
 		return &failure{http.StatusBadRequest, "validation_failed",
 			"want password, the new one, and current_password: nothing else of a user is changed here"}
 	case body.CurrentPassword == "":
-		return &failure{http.StatusBadRequest, "current_password_required", "current_password: want the current password"}
+		return &failure{http.StatusBadRequest, "current_password_required",
+			"current_password: want the current password"}
 	}
 	if err := CheckPassword(body.Password, MinPassword, a.Email); err != nil {
 		return &failure{http.StatusUnprocessableEntity, "weak_password", err.Error()}

@@ -203,8 +203,8 @@ func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
 	})
 }
 
-// ForwardToken returns an access token for a user, by a session of theirs or the grant of an app that may start runs. It
-// stays within our processes.
+// ForwardToken returns an access token for a user, by a session of theirs or the grant of an app that may start runs.
+// It stays within our processes.
 func (p *Provider) ForwardToken(ctx context.Context, user postgres.Account, session uuid.UUID) (string, error) {
 	return p.sign(ctx, user, session, time.Now().Add(forwardTokenLife))
 }

@@ -76,7 +76,9 @@ func (p property) read(value json.RawMessage) (text string, ok bool) {
 	case "boolean":
 		return text, text == "true" || text == "false"
 	case "integer":
-		_, err = strconv.Atoi(text)
+		var n int
+		n, err = strconv.Atoi(text)
+		text = strconv.Itoa(n) // +3 and 03 are no JSON
 		fallthrough
 	case "number":
 		return text, err == nil && number >= *p.Minimum && (p.Maximum == nil || number <= *p.Maximum)

@@ -60,8 +60,8 @@ func forwardOf(ctx context.Context) string {
 	return cmp.Or(forward, credentialOf(ctx))
 }
 
-// over asks the server at an address, with the credential in the context.
-func over(address string) Asker {
+// over asks the server at an address, which messages call by a name, with the credential in the context.
+func over(address, name string) Asker {
 	address = strings.TrimSuffix(address, "/")
 	return func(ctx context.Context, r Request) (json.RawMessage, error) {
 		path := r.Path
@@ -84,25 +84,25 @@ func over(address string) Asker {
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w",
-				problem.New(problem.Unavailable, "%s does not answer; try again", address), err)
+				problem.New(problem.Unavailable, "%s does not answer; try again", name), err)
 		}
 		defer response.Body.Close()
 		body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "%s broke off; try again", address), err)
+			return nil, fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "%s broke off; try again", name), err)
 		}
 		if response.StatusCode == http.StatusOK && json.Valid(body) {
 			return body, nil
 		}
 		var refusal struct{ Error string }
 		if json.Unmarshal(body, &refusal) != nil || refusal.Error == "" {
-			refusal.Error = fmt.Sprintf("%s answered %s", address, response.Status)
+			refusal.Error = fmt.Sprintf("%s answered %s", name, response.Status)
 		}
 		return nil, problem.New(problem.Invalid, "%s", refusal.Error)
 	}
 }
 
-// wording replaces names and sentences of /api/v1 by those of tools.
+// wording replaces names and sentences of /api/v1 by words of the tools.
 var wording = strings.NewReplacer(
 	"brand_id", "brand", "brandId", "brand", "topic_id", "topic", "competitor_id", "competitor",
 	"source_filter", "source", "promptIds", "prompt_ids",
@@ -127,7 +127,7 @@ func message(err error) string {
 func ServeStdio(
 	ctx context.Context, address, key string, in io.ReadCloser, out io.WriteCloser, log *slog.Logger,
 ) error {
-	ask := over(address)
+	ask := over(address, address)
 	ctx = identity.NewContext(withCredential(ctx, key), identity.Identity{})
 	if _, err := ask(ctx, Request{Path: "/whoami"}); err != nil {
 		return fmt.Errorf("ask %s: %w", address, err)

@@ -150,7 +150,7 @@ func (c *call) body(ctx context.Context, a ask) (json.RawMessage, error) {
 	return c.ask(ctx, r)
 }
 
-// explainEmpty says why there are no figures.
+// explainEmpty adds the reason why there are no figures.
 func (c *call) explainEmpty(ctx context.Context, r *result) error {
 	reason, last := "no_rows_of_this_kind", ""
 	always := c.args.query("brand")

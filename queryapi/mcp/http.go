@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -37,7 +38,7 @@ type Surface struct {
 	PublicURL   string   // address in browsers; "": the listener's
 	TrackingURL string   // "": there is no tool track
 	Origins     []string // of pages that may ask beside those of PublicURL
-	Issuer      string   // of access tokens, an https address; "": clients find none
+	Issuer      string   // of apps' access tokens, an address; "": clients find none
 	Forward     Forwarder
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer
@@ -57,6 +58,9 @@ func Figures(api *metrics.API) Asker {
 var errOrigin = problem.New(problem.Forbidden,
 	"pages of this origin may not ask: want --public-url or one of --cors-origins")
 
+// errBatch keeps a request from being many, which would count as one of the caller's limit.
+var errBatch = problem.New(problem.Invalid, "a batch of messages: want one in each request")
+
 // Mount adds the surface to a server. The guard sets the caller's identity, and refuses requests without one.
 func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 	s.PublicURL = cmp.Or(s.PublicURL, server.URL())
@@ -64,9 +68,13 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 	surface := server.Mount(httpd.Surface{Prefix: prefix, BodyLimit: bodyLimit, Compress: true, Error: s.refusal})
 	if len(s.Origins) > 0 {
 		surface.Use(cors.New(cors.Config{AllowOrigins: strings.Join(s.Origins, ","), AllowMethods: http.MethodPost,
-			AllowHeaders: "Authorization,Content-Type,MCP-Protocol-Version,Mcp-Method,Mcp-Name"}))
+			AllowHeaders:  "Authorization,Content-Type,MCP-Protocol-Version,Mcp-Method,Mcp-Name",
+			ExposeHeaders: "WWW-Authenticate,Retry-After,X-Request-Id"}))
 	}
 	surface.Post("", s.checkOrigin, guard, limit, func(c *fiber.Ctx) error {
+		if bytes.HasPrefix(bytes.TrimLeft(c.BodyRaw(), " \t\r\n"), []byte("[")) {
+			return errBatch
+		}
 		ctx := withCredential(c.UserContext(), httpd.Bearer(c.Get(fiber.HeaderAuthorization)))
 		if s.Forward != nil {
 			credential, err := s.Forward(ctx, identity.FromContext(ctx))
@@ -81,17 +89,16 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 			handler.ServeHTTP(w, r.WithContext(ctx))
 		})(c)
 	})
-	if !s.hasMetadata() {
-		return
-	}
-	for _, metadata := range []string{metadataPath, metadataPath + prefix} {
-		server.App.Get(metadata, s.describe)
+	if s.Issuer != "" {
+		server.App.Use(metadataPath, cors.New(cors.Config{AllowOrigins: "*", AllowMethods: http.MethodGet}))
+		server.App.Get(metadataPath, s.describe)
+		server.App.Get(metadataPath+prefix, s.describe)
 	}
 }
 
 // handler speaks the protocol, with the tools of the caller's scopes.
 func (s Surface) handler() http.Handler {
-	track := over(s.TrackingURL)
+	track := over(s.TrackingURL, "the tracking server")
 	tools := newServer(func(ctx context.Context, r Request) (json.RawMessage, error) {
 		if r.isTracking() {
 			return track(ctx, r)
@@ -123,30 +130,33 @@ func (s Surface) checkOrigin(c *fiber.Ctx) error {
 // refusal answers what ends before the protocol, with the challenge that clients know.
 func (s Surface) refusal(c *fiber.Ctx, err error) (status int, body any) {
 	status, body = httpd.PlainError(c, metrics.Explain(err))
-	challenge := `Bearer realm="answerscope"`
+	scope, challenge := fmt.Sprintf(`, scope="%s"`, auth.MetricsRead), `Bearer realm="answerscope"`
 	switch {
-	case status == http.StatusUnauthorized && s.hasMetadata():
-		challenge += fmt.Sprintf(`, resource_metadata="%s%s%s", scope="%s"`, s.PublicURL, metadataPath, prefix,
-			auth.MetricsRead)
 	case status == http.StatusForbidden && !errors.Is(err, errOrigin):
-		challenge += fmt.Sprintf(`, error="insufficient_scope", scope="%s"`, auth.MetricsRead)
+		challenge += `, error="insufficient_scope"` + scope
 	case status != http.StatusUnauthorized:
 		return status, body
+	case c.Get(fiber.HeaderAuthorization) != "":
+		challenge += `, error="invalid_token"`
+	}
+	// Without an issuer every path of discovery is 404: a client that finds another answer there, or is told of one,
+	// tries to sign in, and ignores the key that it was given.
+	if s.Issuer != "" {
+		challenge += fmt.Sprintf(`, resource_metadata="%s%s%s"`, s.PublicURL, metadataPath, prefix)
+		if status == http.StatusUnauthorized {
+			challenge += scope
+		}
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, challenge)
 	return status, body
 }
 
-// hasMetadata reports whether clients find the issuer of tokens. Without one every path of discovery is 404: a client
-// that finds another answer there tries to sign in, and ignores the key that it was given.
-func (s Surface) hasMetadata() bool { return strings.HasPrefix(s.Issuer, "https://") }
-
 // describe answers where tokens come from (RFC 9728).
 func (s Surface) describe(c *fiber.Ctx) error {
-	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
 	return c.JSON(fiber.Map{
 		"resource": s.PublicURL + prefix, "resource_name": "answerscope", "authorization_servers": []string{s.Issuer},
-		"scopes_supported": []string{auth.MetricsRead, auth.TrackingWrite}, "bearer_methods_supported": []string{"header"},
+		"scopes_supported":         []string{auth.MetricsRead, auth.TrackingWrite},
+		"bearer_methods_supported": []string{"header"},
 	})
 }
 

@@ -252,6 +252,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"65 KB", plain, "POST", long, []string{reader}, 413, "", ""},
 		{"GET", plain, "GET", "", []string{reader}, 405, "Allow", "POST"},
 		{"DELETE", plain, "DELETE", "", []string{reader}, 405, "Allow", "POST"},
+		{"a batch", plain, "POST", " [" + listTools + "]", []string{reader}, 400, "", ""},
 		{"no message", plain, "POST", listTools[:20], []string{reader}, 400, "", ""},
 		{"a revision to come", plain, "POST", listTools, []string{reader, "MCP-Protocol-Version: 2030-01-01"}, 400,
 			"", ""},
@@ -268,7 +269,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		if response, body := send(t, "GET", plain+path, ""); response.StatusCode != 404 {
 			t.Errorf("%s without an issuer: %d %s", path, response.StatusCode, body)
 		}
-		response, body := send(t, "GET", issued+path, "")
+		response, body := send(t, "GET", issued+path, "", "Origin: https://inspector.example")
 		if strings.HasPrefix(path, metadataPath) && (response.StatusCode != 200 ||
 			response.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(body,
 			`"resource":"https://answers.example/mcp"`) || !strings.Contains(body, `["https://id.example"]`)) {

@@ -49,7 +49,7 @@ type tool struct {
 	schema schema
 }
 
-// A schema is that of a tool's arguments.
+// A schema describes a tool's arguments.
 type schema struct {
 	Type       string              `json:"type"`
 	Properties map[string]property `json:"properties"`
@@ -104,7 +104,7 @@ type server struct {
 	seconds *prometheus.HistogramVec
 }
 
-// newServer registers its metrics, unless there is nobody to read them.
+// newServer registers its metrics, if they are read.
 func newServer(
 	ask Asker, base string, now func() time.Time, log *slog.Logger, metrics prometheus.Registerer,
 ) *server {
@@ -162,7 +162,7 @@ func (s *server) protocol(tracks bool) *sdk.Server {
 	return server
 }
 
-// call runs a tool. What is wrong with a call is its result, for the model to read.
+// call runs a tool. An error is its result, for the model to read.
 func (s *server) call(ctx context.Context, t tool, arguments json.RawMessage) *sdk.CallToolResult {
 	started := s.now()
 	ctx, cancel := within(ctx, timeout)
@@ -172,7 +172,7 @@ func (s *server) call(ctx context.Context, t tool, arguments json.RawMessage) *s
 	outcome, result := "done", &sdk.CallToolResult{StructuredContent: text}
 	if err != nil {
 		outcome, text = "refused", json.RawMessage(message(err))
-		if kind, _ := problem.Of(err); kind == problem.Internal && ctx.Err() == nil {
+		if kind, _ := problem.Of(err); (kind == problem.Internal || kind == problem.Unavailable) && ctx.Err() == nil {
 			outcome = "failed"
 			s.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err,
 				"next", "if it goes on, report it with this line")

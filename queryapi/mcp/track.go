@@ -46,7 +46,8 @@ func (c *call) track(ctx context.Context, r Request) (json.RawMessage, error) {
 	return c.ask(ctx, r)
 }
 
-// start starts a job, if it may cost what it is expected to. The same start within ten minutes is the same job.
+// start starts a job whose expected cost is within the limit of the call. The same start within ten minutes is the same
+// job.
 func (c *call) start(ctx context.Context, r Request) (json.RawMessage, error) {
 	estimate, err := c.ask(ctx, Request{Method: r.Method, Path: trackingPrefix + "/estimate", Body: r.Body})
 	if err != nil {

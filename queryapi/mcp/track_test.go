@@ -81,7 +81,7 @@ func use(t *testing.T, session *sdk.ClientSession, tool string, arguments map[st
 func TestTrack(t *testing.T) {
 	t.Parallel()
 	s := newTrackingServer(t)
-	session := connect(t, over(s.URL), true)
+	session := connect(t, over(s.URL, "the server"), true)
 	brand := map[string]any{"brand": "lumen"}
 	for _, c := range []struct {
 		arguments string

@@ -18,7 +18,7 @@ import (
 const listTimeout = 4 * time.Second
 
 // MountApps adds /api/apps to a router: users list and end their connected apps, admins all of the organization. The
-// handlers before find the caller. It is there while the feature is off too, for apps of before.
+// handlers before find the caller. It stays while the feature is off, for apps that were connected before.
 func MountApps(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 	router.Get("", append(slices.Clone(before), httpd.Within(listTimeout, func(c *fiber.Ctx) error {
 		grants, err := db.OAuthGrants(c.UserContext(), managerOf(c))

@@ -42,7 +42,7 @@ func (i *Issuer) authorize(c *fiber.Ctx) error {
 	if err := i.check(c); err != nil {
 		return i.answer(c, url.Values{"error": {err.code}, "error_description": {err.text}})
 	}
-	if c.Method() == http.MethodGet {
+	if c.Method() != http.MethodPost {
 		return i.ask(c, caller, client)
 	}
 	form := c.Request().PostArgs()
@@ -112,8 +112,8 @@ func (i *Issuer) answer(c *fiber.Ctx, parameters url.Values) error {
 	return c.Redirect(to.String(), http.StatusSeeOther)
 }
 
-// ask shows what the app asks for. An app chooses its name itself: what is checked is where the browser goes on to, and
-// who publishes a document.
+// ask shows the request of an app. An app chooses its name itself: the redirect and the publisher of a document are
+// checked.
 func (i *Issuer) ask(c *fiber.Ctx, caller identity.Identity, client postgres.OAuthClient) error {
 	organization, err := i.db.OrganizationName(c.UserContext(), caller.OrganizationID)
 	if err != nil {
@@ -127,7 +127,7 @@ func (i *Issuer) ask(c *fiber.Ctx, caller identity.Identity, client postgres.OAu
 		"An app that calls itself “" + client.Name + "” asks to read the figures of " + organization + " as you, " +
 			caller.Email + ". " + source,
 		"It is answered at " + hostOf(c.Query("redirect_uri")) + ". Allow it only if you have just begun this there.",
-		"Settings lists the apps that you have connected, and ends them.",
+		"Organization lists the apps that you have connected, and ends them.",
 	}}
 	if auth.CheckRole(caller.Role, scopes...) == nil {
 		p.Choice = "It may also start runs, which cost money"

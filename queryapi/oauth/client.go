@@ -23,6 +23,7 @@ import (
 const (
 	authMethod   = "none" // of clients, which are public
 	maxRedirects = 10
+	maxName      = 60   // characters of an app's name, which the page for consent shows among words of ours
 	maxAddress   = 2048 // bytes of a redirect URI, or of a document's address
 
 	documentLife = time.Hour
@@ -59,8 +60,9 @@ func (m *metadata) check() error {
 	if m.Name == "" {
 		m.Name = hostOf(m.RedirectURIs[0])
 	}
-	if !postgres.IsName(m.Name) {
-		return &failure{"invalid_client_metadata", "client_name: want at most 512 bytes without control characters"}
+	if !postgres.IsName(m.Name) || utf8.RuneCountInString(m.Name) > maxName || strings.ContainsAny(m.Name, "\"“”„«»") {
+		return &failure{"invalid_client_metadata",
+			"client_name: want at most 60 characters without control characters and quotation marks"}
 	}
 	return nil
 }
@@ -145,14 +147,16 @@ func isDocumentAddress(text string) bool {
 		u.Path != "" && u.Path != "/" && path.Clean(u.Path) == u.Path
 }
 
-// unsafeSchemes are those that browsers or their systems act upon by themselves; other schemes are of installed apps.
+// unsafeSchemes are schemes that browsers or their systems act upon by themselves; others belong to installed apps.
 var unsafeSchemes = strings.Fields("about blob chrome data file filesystem ftp javascript mailto ms-settings " +
 	"search-ms tel vbscript view-source ws wss")
 
 // isRedirect reports whether browsers may be sent to an address with a code: https, this machine, or an app.
 func isRedirect(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil || len(text) > maxAddress || u.User != nil || strings.Contains(text, "#") || !utf8.ValidString(text) {
+	isForeign := func(r rune) bool { return r >= utf8.RuneSelf } // letters look like others: hosts are in punycode
+	if err != nil || len(text) > maxAddress || u.User != nil || strings.Contains(text, "#") ||
+		strings.ContainsFunc(text+u.Hostname(), isForeign) {
 		return false
 	}
 	switch u.Scheme {

@@ -52,8 +52,8 @@ func (i *Issuer) Resolve(ctx context.Context, header string) (identity.Identity,
 	}, err
 }
 
-// Require admits requests with an API key as keys.Require does, and those of apps whose grant has the scope, with the
-// user as their identity.
+// Require admits requests with an API key as keys.Require does, and requests of apps whose grant has the scope, with
+// the user as their identity. A nil Issuer admits keys alone.
 func (i *Issuer) Require(keys *auth.KeyResolver, scope string) fiber.Handler {
 	keyed := keys.Require(scope)
 	return func(c *fiber.Ctx) error {

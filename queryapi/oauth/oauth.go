@@ -1,11 +1,11 @@
-// Package oauth lets apps such as claude.ai ask /mcp for a user: the authorization server (OAuth 2.1, as the Model
-// Context Protocol has it), the check of its tokens, and the list of connected apps.
+// Package oauth lets apps such as claude.ai ask /mcp for a user: the authorization server (OAuth 2.1 by the Model
+// Context Protocol), the check of its tokens, and the list of connected apps.
 //
 //   - client.go resolves an app: registered by itself (RFC 7591), or by its metadata document, whose address is its id.
 //   - authorize.go asks the signed-in user for consent and sends the browser back with a code.
 //   - token.go changes a code or a refresh token for an access token, and revokes.
-//   - guard.go admits requests with such an access token. No other surface takes one, for its issuer and audience are
-//     others than those of users' tokens.
+//   - guard.go admits requests with such an access token. No other surface takes one, for it has another issuer and
+//     audience than users' tokens.
 package oauth
 
 import (

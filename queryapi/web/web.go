@@ -68,7 +68,7 @@ var screens = []string{
 	"tracking", "settings", "report",
 }
 
-// Shareable are the screens that a share link may show, those of its default first. The document names them.
+// Shareable are the screens that a share link may show, its default ones first. The document names them.
 var Shareable = []string{"overview", "competitors", "sources", "prompts", "traffic", "shopping", "answers"}
 
 // policy lets the document load from this host only: no script of its own, no other host. A picture of a chart is drawn
@@ -86,7 +86,7 @@ type Dashboard struct {
 	document  []byte
 }
 
-// New returns the pages for the users of a provider, which say whether mails are sent from here.
+// New returns the pages for the users of a provider, with a mark whether mails are sent from here.
 func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *auth.Provider, mails bool) *Dashboard {
 	told := map[string]string{"oidc": provider.OIDCName(), "share": strings.Join(Shareable, " "),
 		"platforms": platformname.JSON()}

@@ -75,8 +75,8 @@ func (db *DB) AddOAuthGrant(ctx context.Context, g NewOAuthGrant) error {
 }
 
 // RedeemOAuthCode changes a code for the first refresh token; both are given by their SHA-256. ErrNotFound if the code
-// does not exist, is older than 60 seconds, or is of another client, redirect URI or challenge. ErrTokenUsed if it was
-// used before: somebody has stolen it, so its grant ends.
+// does not exist, is older than 60 seconds, or belongs to another client, redirect URI or challenge. ErrTokenUsed if it
+// was used before: somebody has stolen it, so its grant ends.
 func (db *DB) RedeemOAuthCode(
 	ctx context.Context, hash [32]byte, client, redirectURI, challenge string, first [32]byte,
 ) (grant uuid.UUID, err error) {

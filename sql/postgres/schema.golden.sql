@@ -352,7 +352,7 @@ COMMENT ON COLUMN private.oauth_grants.client_id IS 'The id of a registered app,
 COMMENT ON COLUMN private.oauth_grants.challenge IS 'SHA-256 of the code''s verifier in base64url (RFC 7636, S256).';
 COMMENT ON COLUMN private.oauth_grants.code_hash IS 'SHA-256 of the code. It stays, so that a second use is recognized.';
 COMMENT ON COLUMN private.oauth_grants.used_at IS 'When it last got tokens, which keeps it for 30 days; null: its code was not used.';
-CREATE TRIGGER limit_rows BEFORE INSERT ON private.oauth_grants FOR EACH ROW EXECUTE FUNCTION private.limit_rows('50', 'a user has at most 50 connected apps: end one first, in Settings', 'r.user_id = ($1).user_id AND coalesce(r.used_at + INTERVAL ''30 days'', r.created_at + INTERVAL ''1 minute'') > now()');
+CREATE TRIGGER limit_rows BEFORE INSERT ON private.oauth_grants FOR EACH ROW EXECUTE FUNCTION private.limit_rows('50', 'a user has at most 50 connected apps: end one first, in Organization', 'r.user_id = ($1).user_id AND coalesce(r.used_at + INTERVAL ''30 days'', r.created_at + INTERVAL ''1 minute'') > now()');
 CREATE TRIGGER log_audit AFTER UPDATE OF used_at ON private.oauth_grants FOR EACH ROW WHEN (((old.used_at IS NULL) AND (new.used_at IS NOT NULL))) EXECUTE FUNCTION private.log_oauth_grant();
 CREATE TRIGGER log_audit_deleted AFTER DELETE ON private.oauth_grants FOR EACH ROW WHEN ((old.used_at > (now() - '30 days'::interval))) EXECUTE FUNCTION private.log_oauth_grant();
 ALTER TABLE private.oauth_grants ENABLE ROW LEVEL SECURITY;

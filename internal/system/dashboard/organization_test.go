@@ -129,12 +129,12 @@ func (d *dashboard) endsApps(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.at(t, "/", "Brands")
-	d.at(t, "/settings", "Settings")
+	d.at(t, "/settings", "Organization")
 	d.page.Await(t, d.row("Connected apps", "<b>Claude</b>")+`.includes("https://app.example/callback`+d.email+
 		`read figures")`)
 	d.click(t, "Disconnect <b>Claude</b>")
 	d.click(t, "Disconnect")
-	d.settled(t, "Settings")
+	d.settled(t, "Organization")
 	d.page.Await(t, `!document.querySelector('table[aria-label="Connected apps"]')`)
 }
 

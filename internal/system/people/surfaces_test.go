@@ -60,7 +60,7 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 		"AND hash = $1", hash(expired))
 
 	nowhere := map[string]int{"/api/v1": 401, "/mcp": 401, "/api": 401, "/rest/v1": 401, "/api/tracking": 401}
-	asUser := map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 0}
+	asUser := map[string]int{"/api/v1": 401, "/mcp": 401, "/api": 0, "/rest/v1": 0}
 	asKey := map[string]int{"/api/v1": 0, "/api": 401, "/rest/v1": 401, "/api/tracking": 403}
 	list := []caller{
 		{"nothing", "", "", nowhere},
@@ -78,7 +78,7 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 			nowhere},
 		{"a token whose role is the owner of the tables", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
 			c.Role = "answerscope_owner"
-		}), map[string]int{"/api/v1": 401, "/mcp": 403, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
+		}), map[string]int{"/api/v1": 401, "/mcp": 401, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
 		{"a token whose role is anon", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
 			c.Role = "anon"
 		}), nowhere},
@@ -92,7 +92,7 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 		{"a key in the wrong header", s.ours.keys["owner"], "", nowhere},
 		{"a token in the wrong header", run.TokenOf(t, viewer, nil), "", nowhere},
 		{"a token without the anon key", "", run.TokenOf(t, viewer, nil),
-			map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 401}},
+			map[string]int{"/api/v1": 401, "/mcp": 401, "/api": 0, "/rest/v1": 401}},
 		{"a key of the scope tracking:write alone", run.Anon, tracking,
 			map[string]int{"/api/v1": 403, "/mcp": 403, "/api": 401, "/rest/v1": 401}},
 	}

@@ -57,7 +57,7 @@ CREATE TRIGGER log_audit AFTER UPDATE OF used_at ON private.oauth_grants
 CREATE TRIGGER log_audit_deleted AFTER DELETE ON private.oauth_grants -- not when it has expired
     FOR EACH ROW WHEN (OLD.used_at > now() - INTERVAL '30 days') EXECUTE FUNCTION private.log_oauth_grant();
 CREATE TRIGGER limit_rows BEFORE INSERT ON private.oauth_grants
-    FOR EACH ROW EXECUTE FUNCTION private.limit_rows(50, 'a user has at most 50 connected apps: end one first, in Settings',
+    FOR EACH ROW EXECUTE FUNCTION private.limit_rows(50, 'a user has at most 50 connected apps: end one first, in Organization',
         'r.user_id = ($1).user_id AND coalesce(r.used_at + INTERVAL ''30 days'', r.created_at + INTERVAL ''1 minute'') > now()');
 
 -- A user who leaves an organization loses their sessions, keys and apps, which must not work again on their return.
