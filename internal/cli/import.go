@@ -98,8 +98,8 @@ func cancelableReader(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// brands finds the brands that the answers are for. It creates missing brands of --create, and adds to the others what
-// they lack.
+// brands finds the brands that the answers are for. It creates missing brands of --create, by slug or else by name, and
+// adds missing parts to the others.
 func (c *importCmd) brands(
 	ctx context.Context, p *process, db *postgres.DB, specs []postgres.NewBrand,
 ) ([]uuid.UUID, error) {
@@ -107,8 +107,17 @@ func (c *importCmd) brands(
 	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
 	}
+	stored, err := db.Brands(ctx, organization.ID)
+	if err != nil {
+		return nil, err
+	}
 	var ids []uuid.UUID
 	for _, spec := range specs {
+		for _, b := range stored {
+			if spec.Slug == "" && strings.EqualFold(b.Name, spec.Name) {
+				spec.Slug = b.Slug
+			}
+		}
 		brand, added, err := db.AddBrand(ctx, organization.ID, spec)
 		if err != nil {
 			return nil, err
@@ -118,11 +127,11 @@ func (c *importCmd) brands(
 			p.say("created brand %s with %d competitors", brand.Slug, len(spec.Competitors))
 			continue
 		}
-		stored, err := db.Snapshot(ctx, brand.ID)
+		snapshot, err := db.Snapshot(ctx, brand.ID)
 		if err != nil {
 			return nil, err
 		}
-		gap := imports.GapOf(spec, brand, stored)
+		gap := imports.GapOf(spec, brand, snapshot)
 		if err := gap.Fill(ctx, db, brand.ID); err != nil {
 			return nil, err
 		}

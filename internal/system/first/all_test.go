@@ -187,6 +187,13 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 		return strings.Contains(run.Must(t, env, "status"), "1 records, 0 of them not landed yet")
 	})
 
+	// A brand without a slug is the one of its name, in any case, and no second one.
+	again := run.Written(t, "again.json", []byte(`{"brands": [{"name": "LUMEN", "competitors": [{"name": "Torch"}]}]}`))
+	r := run.ToEnd(t, env, answer, "import", "-", "--org", "acme", "--create", again)
+	if r.Stdout != `{"imported":0,"skipped":1,"refused":0}`+"\n" || !strings.Contains(r.Stderr, `competitor "Torch"`) {
+		t.Errorf("import without a slug: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
+	}
+
 	// Once a newer release has migrated, this one says so and works on what there is.
 	warehouse := clickhouse.DefaultConfig()
 	warehouse.DSN = strings.TrimPrefix(env[2], "ANSWERSCOPE_CLICKHOUSE_DSN=")
