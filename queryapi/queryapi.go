@@ -41,14 +41,11 @@ type Deps struct {
 	Settings  config.Settings
 	Proxies   httpd.Proxies
 	Origins   []string // of pages that may ask from a browser
-	Tracking  string   // address of the tracking server; "" for none, OwnTracking for the same server
+	Tracking  string   // address of the tracking server; "" for none
 	OAuth     bool     // apps get tokens for /mcp by OAuth; it takes a public URL of https
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer
 }
-
-// OwnTracking is the address of a tracking server that the same listener serves.
-const OwnTracking = "own"
 
 // Gate finds who sends a request, by API key, access token or cookie.
 type Gate struct {
@@ -217,9 +214,6 @@ func mountMCP(d Deps, gate *Gate, api *metrics.API, limit *httpd.CallerLimit, se
 	}
 	if gate.Apps != nil {
 		surface.Issuer, surface.Forward = d.Settings.PublicURL, gate.Apps.ForwardToken
-	}
-	if d.Tracking == OwnTracking {
-		surface.TrackingURL = server.URL()
 	}
 	surface.Mount(server, gate.Apps.Require(gate.Keys, auth.MetricsRead), limit.Handle)
 }

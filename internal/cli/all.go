@@ -75,7 +75,7 @@ func (f *allFlags) build(ctx context.Context, s *service.Service) (*allParts, er
 	}
 	s.RequireDatabases(server)
 	deps := queryDeps(s, f.listenFlags, proxies)
-	deps.Tracking = queryapi.OwnTracking
+	deps.Tracking = server.URL()
 	gate, err := queryapi.NewGate(ctx, deps)
 	if err != nil {
 		return nil, err

@@ -42,10 +42,7 @@ const (
 // An Asker returns the JSON body of a response of status 200, and a problem for another.
 type Asker func(ctx context.Context, r Request) (json.RawMessage, error)
 
-type (
-	credentialKey struct{}
-	forwardKey    struct{} // of what a Forwarder has returned
-)
+type credentialKey struct{}
 
 // withCredential returns a context with the bearer credential of a caller.
 func withCredential(ctx context.Context, credential string) context.Context {
@@ -54,14 +51,11 @@ func withCredential(ctx context.Context, credential string) context.Context {
 
 func credentialOf(ctx context.Context) string { return ctx.Value(credentialKey{}).(string) }
 
-// forwardOf returns the credential that another server takes for the caller.
-func forwardOf(ctx context.Context) string {
-	forward, _ := ctx.Value(forwardKey{}).(string)
-	return cmp.Or(forward, credentialOf(ctx))
-}
+// ownCredential is the caller's.
+func ownCredential(ctx context.Context) (string, error) { return credentialOf(ctx), nil }
 
-// over asks the server at an address, which messages call by a name, with the credential in the context.
-func over(address, name string) Asker {
+// over asks the server at an address, which messages call by a name, with a credential for the caller in the context.
+func over(address, name string, credential func(context.Context) (string, error)) Asker {
 	address = strings.TrimSuffix(address, "/")
 	return func(ctx context.Context, r Request) (json.RawMessage, error) {
 		path := r.Path
@@ -76,7 +70,11 @@ func over(address, name string) Asker {
 		if err != nil {
 			return nil, err
 		}
-		request.Header.Set("Authorization", "Bearer "+forwardOf(ctx))
+		bearer, err := credential(ctx)
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("Authorization", "Bearer "+bearer)
 		request.Header.Set("Content-Type", "application/json")
 		if r.IdempotencyKey != "" {
 			request.Header.Set("Idempotency-Key", r.IdempotencyKey)
@@ -127,7 +125,7 @@ func message(err error) string {
 func ServeStdio(
 	ctx context.Context, address, key string, in io.ReadCloser, out io.WriteCloser, log *slog.Logger,
 ) error {
-	ask := over(address, address)
+	ask := over(address, address, ownCredential)
 	ctx = identity.NewContext(withCredential(ctx, key), identity.Identity{})
 	if _, err := ask(ctx, Request{Path: "/whoami"}); err != nil {
 		return fmt.Errorf("ask %s: %w", address, err)

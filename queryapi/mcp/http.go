@@ -76,13 +76,6 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 			return errBatch
 		}
 		ctx := withCredential(c.UserContext(), httpd.Bearer(c.Get(fiber.HeaderAuthorization)))
-		if s.Forward != nil {
-			credential, err := s.Forward(ctx, identity.FromContext(ctx))
-			if err != nil {
-				return err
-			}
-			ctx = context.WithValue(ctx, forwardKey{}, credential)
-		}
 		ctx = context.WithValue(ctx, requestKey{}, ctx)
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return adaptor.HTTPHandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +91,7 @@ func (s Surface) Mount(server *httpd.Server, guard, limit fiber.Handler) {
 
 // handler speaks the protocol, with the tools of the caller's scopes.
 func (s Surface) handler() http.Handler {
-	track := over(s.TrackingURL, "the tracking server")
+	track := over(s.TrackingURL, "the tracking server", s.forwardCredential)
 	tools := newServer(func(ctx context.Context, r Request) (json.RawMessage, error) {
 		if r.isTracking() {
 			return track(ctx, r)
@@ -114,6 +107,16 @@ func (s Surface) handler() http.Handler {
 		}
 		return reader
 	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+}
+
+// forwardCredential returns the credential with which the tracking server is asked.
+func (s Surface) forwardCredential(ctx context.Context) (string, error) {
+	if s.Forward != nil {
+		if credential, err := s.Forward(ctx, identity.FromContext(ctx)); err != nil || credential != "" {
+			return credential, err
+		}
+	}
+	return credentialOf(ctx), nil
 }
 
 // checkOrigin lets programs pass, which send no origin, and pages of this installation and of the origins that are set.
@@ -139,7 +142,7 @@ func (s Surface) refusal(c *fiber.Ctx, err error) (status int, body any) {
 	case c.Get(fiber.HeaderAuthorization) != "":
 		challenge += `, error="invalid_token"`
 	}
-	// Without an issuer every path of discovery is 404: a client that finds another answer there, or is told of one,
+	// Without an issuer every path of discovery is 404: a client that finds another answer there, or its address here,
 	// tries to sign in, and ignores the key that it was given.
 	if s.Issuer != "" {
 		challenge += fmt.Sprintf(`, resource_metadata="%s%s%s"`, s.PublicURL, metadataPath, prefix)

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/answerscope/answerscope/internal/identity"
 )
 
 // A trackingServer stands in for /api/tracking, which costs money, and for /api/v1 by its examples.
@@ -81,7 +84,7 @@ func use(t *testing.T, session *sdk.ClientSession, tool string, arguments map[st
 func TestTrack(t *testing.T) {
 	t.Parallel()
 	s := newTrackingServer(t)
-	session := connect(t, over(s.URL, "the server"), true)
+	session := connect(t, over(s.URL, "the server", ownCredential), true)
 	brand := map[string]any{"brand": "lumen"}
 	for _, c := range []struct {
 		arguments string
@@ -158,5 +161,30 @@ func TestStdioIsTheSame(t *testing.T) {
 		slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "does not answer; try again") {
 		t.Errorf("without a server: %v", err)
+	}
+}
+
+// An app's token is good at /mcp alone, so the tracking server is asked with another one; a key goes on as it is.
+func TestTheTrackingServerIsAskedWithWhatItTakes(t *testing.T) {
+	t.Parallel()
+	ctx := identity.NewContext(withCredential(t.Context(), "own"), identity.Identity{Email: "ana@example.org"})
+	away := errors.New("away")
+	for _, c := range []struct {
+		forwarded string
+		err       error
+		want      string
+	}{{"", nil, "own"}, {"of a minute", nil, "of a minute"}, {"", away, ""}} {
+		s := Surface{Forward: func(_ context.Context, caller identity.Identity) (string, error) {
+			if caller.Email != "ana@example.org" {
+				t.Errorf("forwarded for %+v", caller)
+			}
+			return c.forwarded, c.err
+		}}
+		if got, err := s.forwardCredential(ctx); got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("forwarded as %q: %q, %v", c.forwarded, got, err)
+		}
+	}
+	if got, err := (Surface{}).forwardCredential(ctx); got != "own" || err != nil {
+		t.Errorf("without apps: %q, %v", got, err)
 	}
 }

@@ -185,7 +185,7 @@ func (w *world) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, log, prometheus.NewRegistry())
-	deps := queryapi.Deps{DB: w.db, Warehouse: w.conn, Log: log, Tracking: queryapi.OwnTracking,
+	deps := queryapi.Deps{DB: w.db, Warehouse: w.conn, Log: log, Tracking: server.URL(),
 		Settings: config.Settings{DataDir: t.TempDir(), PublicURL: "https://answers.example"}}
 	gate, err := queryapi.NewGate(t.Context(), deps)
 	if err != nil {
