@@ -62,41 +62,15 @@ func serve(t *testing.T, s Surface) (url string) {
 		return c.Next()
 	}
 	s.Mount(server, guard, httpd.NewCallerLimit(0, time.Now).Handle)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(testkit.Start(t, server.Run))
 	return server.URL()
 }
 
 // send posts a message; headers are given as "Name: value".
-func send(t *testing.T, method, address, body string, headers ...string) (*http.Response, string) {
+func send(t *testing.T, method, address, body string, headers ...string) (status int, header http.Header, text string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json, text/event-stream")
-	for _, header := range headers {
-		name, value, _ := strings.Cut(header, ": ")
-		request.Header.Set(name, value)
-	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response, string(text)
+	return testkit.Send(t, method, address, body, append([]string{"Content-Type: application/json",
+		"Accept: application/json, text/event-stream"}, headers...)...)
 }
 
 // A bearer adds a credential to the requests of a client.
@@ -257,23 +231,23 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a revision to come", plain, "POST", listTools, []string{reader, "MCP-Protocol-Version: 2030-01-01"}, 400,
 			"", ""},
 	} {
-		response, body := send(t, c.method, c.url+prefix, c.body, c.headers...)
-		got := response.Header.Get(c.header)
-		if response.StatusCode != c.status || c.header != "" && got != c.value &&
+		status, header, body := send(t, c.method, c.url+prefix, c.body, c.headers...)
+		got := header.Get(c.header)
+		if status != c.status || c.header != "" && got != c.value &&
 			!(c.header == "Allow" && strings.Contains(got, c.value)) {
-			t.Errorf("%s: %d %s %q, want %d %q: %s", c.name, response.StatusCode, c.header, got, c.status, c.value,
+			t.Errorf("%s: %d %s %q, want %d %q: %s", c.name, status, c.header, got, c.status, c.value,
 				body)
 		}
 	}
 	for _, path := range []string{metadataPath, metadataPath + prefix, "/.well-known/oauth-authorization-server"} {
-		if response, body := send(t, "GET", plain+path, ""); response.StatusCode != 404 {
-			t.Errorf("%s without an issuer: %d %s", path, response.StatusCode, body)
+		if status, _, body := send(t, "GET", plain+path, ""); status != 404 {
+			t.Errorf("%s without an issuer: %d %s", path, status, body)
 		}
-		response, body := send(t, "GET", issued+path, "", "Origin: https://inspector.example")
-		if strings.HasPrefix(path, metadataPath) && (response.StatusCode != 200 ||
-			response.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(body,
+		status, header, body := send(t, "GET", issued+path, "", "Origin: https://inspector.example")
+		if strings.HasPrefix(path, metadataPath) && (status != 200 ||
+			header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(body,
 			`"resource":"https://answers.example/mcp"`) || !strings.Contains(body, `["https://id.example"]`)) {
-			t.Errorf("%s: %d %v %s", path, response.StatusCode, response.Header, body)
+			t.Errorf("%s: %d %v %s", path, status, header, body)
 		}
 	}
 }

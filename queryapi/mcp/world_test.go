@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -173,7 +173,7 @@ func (w *world) land(t *testing.T) {
 func (w *world) serve(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
-	run(t, upkeep.NewMirror(w.db, w.conn, prometheus.NewRegistry(), log).Run)
+	t.Cleanup(testkit.Start(t, upkeep.NewMirror(w.db, w.conn, prometheus.NewRegistry(), log).Run))
 	wait.For(t, "the warehouse to know names", func() (empty bool) {
 		if err := w.db.QueryRow(t.Context(), "SELECT count(*) = 0 FROM private.outbox").Scan(&empty); err != nil {
 			t.Fatal(err)
@@ -194,22 +194,10 @@ func (w *world) serve(t *testing.T) {
 	if _, err := queryapi.Mount(t.Context(), deps, gate, 0, server); err != nil {
 		t.Fatal(err)
 	}
-	run(t, server.Run)
+	t.Cleanup(testkit.Start(t, server.Run))
 	w.url = server.URL()
 }
 
-func run(t *testing.T, run func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
 
 // get asks /api/v1.
 func (w *world) get(t *testing.T, key, path string, query url.Values) (status int, body any) {

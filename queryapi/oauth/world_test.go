@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -177,25 +176,9 @@ func (a answer) location(t *testing.T) url.Values {
 // send sends a request as a page of this origin does; headers are given as "Name: value".
 func (w *world) send(t *testing.T, method, path, body string, headers ...string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header = http.Header{"X-Answerscope": {"1"}, "Sec-Fetch-Site": {"same-origin"}}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		request.Header.Set(name, value)
-	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{response.StatusCode, response.Header, string(text)}
+	status, header, text := testkit.Send(t, method, w.url+path, body,
+		append([]string{"X-Answerscope: 1", "Sec-Fetch-Site: same-origin"}, headers...)...)
+	return answer{status, header, text}
 }
 
 const isForm = "Content-Type: application/x-www-form-urlencoded"

@@ -3,7 +3,6 @@ package share_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -170,24 +169,7 @@ func (w *world) land(t *testing.T, conn *clickhouse.Conn) {
 func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (status int,
 	header http.Header, text string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		request.Header.Add(name, value)
-	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	read, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, response.Header, string(read)
+	return testkit.Send(t, method, w.url+path, body, headers...)
 }
 
 // A link as its maker gets it.
