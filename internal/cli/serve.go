@@ -68,11 +68,11 @@ func (p *process) serve(ctx context.Context, wrong error, spec service.Spec) err
 	if err := errors.Join(p.Settings.Validate(), wrong); err != nil {
 		return usageError{err}
 	}
-	quiet := slog.LevelInfo
-	if p.Command == "demo" { // whoever looks for the first time reads the closing lines
-		quiet = slog.LevelWarn
+	level := slog.LevelInfo
+	if p.Command == "demo" {
+		level = slog.LevelWarn // its closing lines are to be read
 	}
-	p.Log = p.logger(quiet)
+	p.Log = p.logger(level)
 	if err := p.checkEngines(spec); err != nil {
 		return usageError{err}
 	}

@@ -18,8 +18,8 @@ type source struct {
 	cited     bool
 }
 
-// sourceOf reads a citation. A citation of a redirect belongs to the page in its address;
-// where a redirect of Gemini has none, its owner is unknown, and it is not counted as cited.
+// sourceOf reads a citation. A citation of a redirect belongs to the page in its address; where a redirect of Gemini
+// has none, its owner is unknown, and it is not counted as cited.
 func sourceOf(c *event.Citation) source {
 	address, ok := destination(c.URL, c.Title)
 	url, host, _ := normalise(address)

@@ -90,8 +90,8 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 // whole months. They keep the batch's token, which each month remembers for itself: an earlier insert may still be
 // under way. The batch's months are suspect until their rollups are reconciled.
 //
-// Replicas lose no token with their power, since Keeper keeps 50,000 of a week. So there the landed rows
-// are sent again, too: the rollups are complete before the batch is committed, and no figure lacks a committed row.
+// Replicas lose no token with their power, since Keeper has the last 50,000, for a week. So there the landed rows are
+// sent again, too: the rollups are complete before the batch is committed, and no figure lacks a committed row.
 func (in *insertion[R]) missingRows(ctx context.Context) (missing, landed []R, err error) {
 	first, last := in.position(in.batch.First), in.position(in.batch.Last)
 	months, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))

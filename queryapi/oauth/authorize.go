@@ -68,7 +68,7 @@ func (i *Issuer) authorize(c *fiber.Ctx) error {
 	return i.answer(c, url.Values{"code": {code}})
 }
 
-// check returns the first mistake of a request that the app is to be told. Scopes are the user's choice, so the app may
+// check returns the first mistake of a request, as an error for the app. Scopes are the user's choice, so the app may
 // ask for any that are here.
 func (i *Issuer) check(c *fiber.Ctx) *failure {
 	wanted := strings.Fields(c.Query("scope"))

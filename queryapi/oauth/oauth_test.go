@@ -135,7 +135,7 @@ func TestPathsAreThereOnlyWhereItIsOn(t *testing.T) {
 	}
 }
 
-// What the app is told goes to its own address; before that is known to be its own, nothing goes anywhere.
+// Errors for an app go to its own address; before the address is found to be its own, they stay here.
 func TestWrongRequestsGetNoCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -88,12 +88,12 @@ type Dashboard struct {
 
 // New returns the pages for the users of a provider, with a mark whether mails are sent from here.
 func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *auth.Provider, mails bool) *Dashboard {
-	told := map[string]string{"oidc": provider.OIDCName(), "share": strings.Join(Shareable, " "),
+	metas := map[string]string{"oidc": provider.OIDCName(), "share": strings.Join(Shareable, " "),
 		"platforms": platformname.JSON()}
 	if mails {
-		told["mails"] = "sent"
+		metas["mails"] = "sent"
 	}
-	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document(told)}
+	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document(metas)}
 }
 
 // Mount adds the pages and their assets to a server. Their data is below identity.DashboardPrefix.
@@ -241,10 +241,10 @@ func mountAssets(server *httpd.Server) {
 const documentName = "index.html"
 
 // document returns index.html with the addresses of the other files, and the contents of its meta elements by name.
-func document(told map[string]string) []byte {
+func document(metas map[string]string) []byte {
 	base, files := assets()
 	text := files[documentName]
-	for name, content := range told {
+	for name, content := range metas {
 		meta := fmt.Sprintf(`%q content="`, name)
 		text = bytes.Replace(text, []byte(meta), []byte(meta+html.EscapeString(content)), 1)
 	}

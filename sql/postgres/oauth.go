@@ -76,7 +76,7 @@ func (db *DB) AddOAuthGrant(ctx context.Context, g NewOAuthGrant) error {
 
 // RedeemOAuthCode changes a code for the first refresh token; both are given by their SHA-256. ErrNotFound if the code
 // does not exist, is older than 60 seconds, or belongs to another client, redirect URI or challenge. ErrTokenUsed if it
-// was used before: somebody has stolen it, so its grant ends.
+// was used before, as a stolen one may be: its grant ends.
 func (db *DB) RedeemOAuthCode(
 	ctx context.Context, hash [32]byte, client, redirectURI, challenge string, first [32]byte,
 ) (grant uuid.UUID, err error) {

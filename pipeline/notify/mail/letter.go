@@ -158,7 +158,7 @@ var functions = map[string]any{
 	"row":      func(cells ...cell) []cell { return cells },
 	"list":     func(names ...string) []string { return names },
 	"platform": platformname.Of,
-	"join": func(slugs []string) string {
+	"platforms": func(slugs []string) string {
 		names := make([]string, len(slugs))
 		for i, slug := range slugs {
 			names[i] = platformname.Of(slug)

@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals"
 import type { Session } from "./bodies.ts"
 
-// told is what the document says of this installation (web.go): the OpenID provider's name, "" for none; the screens that
-// may be shared; whether mails are sent; the names of platforms.
-export const told = (name: "oidc" | "share" | "mails" | "platforms") => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content ?? ""
+// meta is the content of a meta element of the document, by which the server describes this installation (web.go): the
+// OpenID provider's name, "" for none; the screens that may be shared; whether mails are sent; the names of platforms.
+export const meta = (name: "oidc" | "share" | "mails" | "platforms") => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content ?? ""
 
-export const shareable = told("share").split(" ")
+export const shareable = meta("share").split(" ")
 
 export const editor = signal(false) // whether the viewer may edit
 

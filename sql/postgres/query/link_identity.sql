@@ -1,5 +1,5 @@
 -- link_identity: links the user $3 to $2 at the issuer $1, removes their password, ends their sessions and apps, and
--- revokes their keys: somebody may have made the account in advance.
+-- revokes their keys: an attacker may have made the account in advance.
 WITH linked AS (
     INSERT INTO private.user_identities (issuer, subject, user_id)
     VALUES ($1, $2, $3)

@@ -1,7 +1,7 @@
 import type { Slot } from "../chart/marks.ts"
-import { told } from "../session.ts"
+import { meta } from "../session.ts"
 
-const names = JSON.parse(told("platforms") || "{}") as Record<string, string>
+const names = JSON.parse(meta("platforms") || "{}") as Record<string, string>
 
 // platformName is a platform as people know it. Of those that a list has, one whose name another one has too keeps its slug.
 export function platformName(slug: string, among: readonly string[] = []): string {

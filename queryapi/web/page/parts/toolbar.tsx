@@ -4,7 +4,7 @@ import { metrics, tables, useAnswer } from "../api.ts"
 import type { Brand, Filters, Session } from "../bodies.ts"
 import { date, daysOf, plural, shift, shortDate, today } from "../format.ts"
 import { go, path, query, shared, token, withParameters } from "../route.ts"
-import { editor, shareable, told } from "../session.ts"
+import { editor, shareable, meta } from "../session.ts"
 import { chosen, chosenWindow, compares, screen } from "./filters.tsx"
 import { Button, Select, useAction } from "./form.tsx"
 import { Icon } from "./icon.tsx"
@@ -111,7 +111,7 @@ export const aboutBrand = (brand: Brand) => `(brand_id.eq.${brand.id},brand_id.i
 // Notifier opens what the viewer is mailed about a brand, and says whether they are.
 export function Notifier({ brand, session }: { brand: Brand; session: Session }) {
   const own = { user_id: `eq.${session.userId}`, stopped_at: "is.null", or: aboutBrand(brand), select: "id", limit: "1" }
-  const rows = useAnswer<unknown[]>(told("mails") ? tables("subscriptions", own) : null).data
+  const rows = useAnswer<unknown[]>(meta("mails") ? tables("subscriptions", own) : null).data
   return <Teller brand={brand} name={rows?.length ? "You are notified ✓" : "Notify me"} kind="" dialog="NotifyDialog" />
 }
 

@@ -12,7 +12,7 @@ import { Failed, Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { aboutBrand, Notifier, Toolbar } from "../parts/toolbar.tsx"
 import { Types } from "../parts/types.tsx"
-import { mayManage, told } from "../session.ts"
+import { mayManage, meta } from "../session.ts"
 
 // mailed are the types of events that are mailed, as people read them.
 const mailed = {
@@ -75,7 +75,7 @@ function Notify({ brand, email, row, preview, onClose }: DialogProps & { email: 
   return (
     <FormDialog title={`Notify me about ${brand.name}`} act={row ? "Save" : "Notify me"} can={wishes.events.length > 0} onClose={onClose} onAct={save}>
       <p>
-        {!told("mails") ? noMails : row ? (row.stopped_at ? `Mails to ${email} were stopped on ${date(row.stopped_at)}.` : `Mails go to ${email}, about ${row.brand_id ? brand.name : "all brands"}.`) : `Mails will go to ${email}.`}
+        {!meta("mails") ? noMails : row ? (row.stopped_at ? `Mails to ${email} were stopped on ${date(row.stopped_at)}.` : `Mails go to ${email}, about ${row.brand_id ? brand.name : "all brands"}.`) : `Mails will go to ${email}.`}
         {moves !== undefined && ` About moves of ${brand.name} there would have been ${plural(moves, "mail")} in the last 90 days.`}
       </p>
       {fields}
@@ -97,7 +97,7 @@ function Notify({ brand, email, row, preview, onClose }: DialogProps & { email: 
   )
 }
 
-// Alerts says of what the brand's users were told, on which evidence, and who is mailed.
+// Alerts says of what the brand's users were meta, on which evidence, and who is mailed.
 export function Alerts({ brand, session }: { brand: Brand; session: Session }) {
   return (
     <Screen name="Alerts" of={brand.name} bar={<Toolbar brand={brand} timeless />} tools={<Notifier brand={brand} session={session} />}>

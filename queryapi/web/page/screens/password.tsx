@@ -2,14 +2,14 @@ import { useState } from "preact/hooks"
 import { Failure, root, send } from "../api.ts"
 import { FormDialog } from "../parts/dialog.tsx"
 import { Field } from "../parts/form.tsx"
-import { told } from "../session.ts"
+import { meta } from "../session.ts"
 
 // PasswordDialog changes the viewer's password.
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const [current, setCurrent] = useState("")
   const [password, setPassword] = useState("")
   const [again, setAgain] = useState("")
-  const oidc = told("oidc")
+  const oidc = meta("oidc")
   const change = async () => {
     try {
       await send("PUT", `${root}/user`, { current_password: current, password })

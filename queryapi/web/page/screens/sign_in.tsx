@@ -4,9 +4,9 @@ import type { Brands } from "../bodies.ts"
 import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Mark, Screen } from "../parts/frame.tsx"
 import { query } from "../route.ts"
-import { told } from "../session.ts"
+import { meta } from "../session.ts"
 
-const oidc = told("oidc")
+const oidc = meta("oidc")
 
 export function SignIn() {
   const [email, setEmail] = useState("")
