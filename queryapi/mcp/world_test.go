@@ -198,7 +198,6 @@ func (w *world) serve(t *testing.T) {
 	w.url = server.URL()
 }
 
-
 // get asks /api/v1.
 func (w *world) get(t *testing.T, key, path string, query url.Values) (status int, body any) {
 	t.Helper()
